@@ -1,0 +1,157 @@
+"""What every source has in common: the scope it is asked for, the files it finds, what reading one gives.
+
+A source is a small class with an ``id``; adding an agent is one new module, one line in the registry, its samples.
+Nothing outside this package asks which agent a session is from, except by what the source itself says.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Protocol
+
+import msgspec
+
+from prima_tui.model.session import Exchange, Transcript
+
+
+class Scope(msgspec.Struct, frozen=True):
+    """What is asked for: one workspace, or with ``everywhere`` every workspace on the computer.
+
+    ``home`` and ``env`` are injected, so that a test (or the demo) can point at another home.
+    """
+
+    workspace: Path
+    """Absolute; as the user named it (symlinks not resolved)."""
+    everywhere: bool
+    home: Path
+    env: Mapping[str, str]
+
+    def folder(self, variable: str, *default: str) -> Path:
+        """Return the folder that the environment variable names, else ``home / default…`` (empty counts as unset)."""
+        value = self.env.get(variable, "").strip()
+        return Path(value).expanduser() if value else self.home.joinpath(*default)
+
+
+class SourceFile(msgspec.Struct, frozen=True):
+    """A file that a source wants read, and the state it is in. Two equal values mean: nothing changed."""
+
+    source: str
+    path: str
+    size: int
+    mtime_ns: int
+    ctime_ns: int
+    kind: str = ""
+    """For the source's own use: which of its kinds of file this is."""
+
+
+class Problem(msgspec.Struct, frozen=True):
+    """Something that a source passed over, for the startup log: what, how often, one example."""
+
+    what: str
+    """Short and countable, e.g. ``malformed lines``, ``unknown record type "x"``, ``can't be read: Permission denied``."""
+    path: str
+    count: int = 1
+
+
+class ReadTranscript(msgspec.Struct, frozen=True):
+    """A transcript with its exchanges (kept apart, since lists need only the transcript)."""
+
+    transcript: Transcript
+    exchanges: tuple[Exchange, ...] = ()
+
+
+class ReadResult(msgspec.Struct, frozen=True):
+    """What reading one file gave: transcripts, facts about other files' sessions, problems. Never an exception."""
+
+    transcripts: tuple[ReadTranscript, ...] = ()
+    names: dict[str, str] = {}
+    """Session id to title, for sessions of other files (Codex's ``session_index.jsonl``)."""
+    folders: dict[str, str] = {}
+    """Folder on disk to the workspace it stands for (VS Code's ``workspace.json``)."""
+    problems: tuple[Problem, ...] = ()
+
+
+class Source(Protocol):
+    """The protocol of a source. Implementations hold no state and may be used from several processes at once."""
+
+    id: str
+
+    def roots(self, scope: Scope) -> Iterable[Path]:
+        """Return the folders that this source would read if they exist; none existing means: not installed."""
+        ...
+
+    def files(self, scope: Scope, problems: list[Problem]) -> Iterator[SourceFile]:
+        """Yield every file to read for the scope, in any order; unreadable folders are added to ``problems``."""
+        ...
+
+    def read(self, file: SourceFile) -> ReadResult:
+        """Read one file. Raises nothing: what can't be read is a problem in the result."""
+        ...
+
+    def contains(self, transcript: Transcript, scope: Scope) -> bool:
+        """Tell whether a transcript that was read belongs to the scope (always true with ``scope.everywhere``)."""
+        ...
+
+    def finish(
+        self, transcripts: Sequence[Transcript], names: Mapping[str, str], folders: Mapping[str, str]
+    ) -> list[Transcript]:
+        """Apply what only several files together tell (names, folders), before transcripts are put together."""
+        ...
+
+
+def inside(path: str | Path, folder: Path) -> bool:
+    """Tell whether a recorded path is the folder or lies inside it (``/ws-other`` is not inside ``/ws``).
+
+    Text is compared first; then, so that a symlinked workspace matches, the resolved forms.
+    """
+    text = os.path.normpath(str(path))
+    for base in (os.path.normpath(str(folder)), os.path.realpath(folder)):
+        if text == base or text.startswith(base.rstrip(os.sep) + os.sep):
+            return True
+    return False
+
+
+def walk(
+    root: Path, source: str, wanted: re.Pattern[str], problems: list[Problem], *, depth: int = 8, kind: str = ""
+) -> Iterator[SourceFile]:
+    """Yield the files below ``root`` whose name fully matches ``wanted``, at most ``depth`` folders down.
+
+    Links to folders are not followed (no loops); an unreadable folder is one problem and the rest goes on; a missing
+    root yields nothing. A file that vanishes meanwhile is left out in silence.
+    """
+    try:
+        entries = list(os.scandir(root))
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    except OSError as error:
+        problems.append(Problem(f"folder can't be read: {error.strerror}", str(root)))
+        return
+    for entry in entries:
+        try:
+            if entry.is_dir(follow_symlinks=False):
+                if depth > 0:
+                    yield from walk(Path(entry.path), source, wanted, problems, depth=depth - 1, kind=kind)
+            elif wanted.fullmatch(entry.name):
+                found = source_file(entry.path, source, kind, problems)
+                if found is not None:
+                    yield found
+        except OSError as error:
+            problems.append(Problem(f"can't be looked at: {error.strerror}", entry.path))
+
+
+def source_file(path: str, source: str, kind: str, problems: list[Problem]) -> SourceFile | None:
+    """Return the state of one regular file (links to files are followed), or None if there is none (any more)."""
+    try:
+        state = os.stat(path)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        problems.append(Problem(f"can't be looked at: {error.strerror}", path))
+        return None
+    if not stat.S_ISREG(state.st_mode):
+        return None
+    return SourceFile(source, path, state.st_size, state.st_mtime_ns, state.st_ctime_ns, kind)

@@ -1,0 +1,122 @@
+"""JSON objects out of damaged bytes: every usable line of a file, and a count of those that are none.
+
+Lines end at ``\\n`` bytes only (U+2028 and its kin may stand unescaped in strings). A cut last line, invalid UTF-8,
+NULs, lone surrogate escapes, two objects run together, numbers of any size: what is good beside it is kept.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+import orjson
+
+Record = dict[str, Any]
+
+LONGEST_LINE = 128 * 1024 * 1024
+"""Bytes; a longer line is passed over (and counted), so that memory stays bounded."""
+_WHOLE_FILE = 32 * 1024 * 1024
+"""Bytes; a file up to this size is read at once, which is faster."""
+
+
+class Lines:
+    """Iterate over the JSON objects of a JSON Lines file; afterwards ``malformed`` and ``too_long`` hold counts.
+
+    Raises OSError from iteration when the file can't be opened or read. A file that shrinks meanwhile just ends early.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.malformed = 0
+        self.too_long = 0
+
+    def __iter__(self) -> Iterator[Record]:
+        with open(self.path, "rb") as file:
+            first = file.read(_WHOLE_FILE)
+            if len(first) < _WHOLE_FILE:
+                yield from self._records(first.split(b"\n"))
+                return
+            file.seek(0)
+            del first
+            while line := file.readline(LONGEST_LINE):
+                if len(line) == LONGEST_LINE and not line.endswith(b"\n"):
+                    self.too_long += 1
+                    while (rest := file.readline(1024 * 1024)) and not rest.endswith(b"\n"):
+                        pass
+                    continue
+                yield from self._records((line,))
+
+    def _records(self, lines: list[bytes] | tuple[bytes, ...]) -> Iterator[Record]:
+        loads = orjson.loads
+        for line in lines:
+            try:
+                value = loads(line)
+            except ValueError:
+                yield from self._salvaged(line)
+                continue
+            if type(value) is dict:
+                yield value
+            else:
+                self.malformed += 1
+
+    def _salvaged(self, line: bytes) -> Iterator[Record]:
+        """Yield what a line that is not plain valid JSON still holds; count it when that is nothing."""
+        text = line.decode("utf-8", "replace").strip("\ufeff \t\r\n\v\f\0")
+        if not text:
+            if b"\0" in line:
+                self.malformed += 1
+            return
+        found = 0
+        while text:
+            try:
+                value, end = _DECODER.raw_decode(text)
+            except (ValueError, RecursionError):
+                self.malformed += 1
+                # what a crash cut off may be followed by a whole object in the same line
+                start = text.find('{"', 1)
+                while start > 0:
+                    try:
+                        value, end = _DECODER.raw_decode(text, start)
+                    except (ValueError, RecursionError):
+                        start = text.find('{"', start + 1) if start < 100_000 else -1
+                        continue
+                    if isinstance(value, dict) and len(value) > 1 and "type" in value and end == len(text):
+                        yield _without_surrogates(value)
+                    return
+                return
+            if isinstance(value, dict):
+                found += 1
+                yield _without_surrogates(value)
+            elif not found:
+                self.malformed += 1
+                return
+            text = text[end:].lstrip(" \t\r\n\0")
+
+
+_DECODER = json.JSONDecoder(strict=False, parse_int=lambda digits: int(digits) if len(digits) < 20 else float(digits))
+
+
+def _without_surrogates(value: Any) -> Any:
+    """Replace lone surrogates, which no encoder accepts, in every string of a decoded value."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode() if any("\ud800" <= c <= "\udfff" for c in value) else value
+    if isinstance(value, dict):
+        return {_without_surrogates(k): _without_surrogates(v) for k, v in value.items()}
+    if isinstance(value, list):
+        return [_without_surrogates(v) for v in value]
+    return value
+
+
+def instant(value: object) -> datetime | None:
+    """Return a recorded time as UTC: ISO 8601 text, or a number of seconds or milliseconds; None if it is neither."""
+    try:
+        if isinstance(value, str):
+            when = datetime.fromisoformat(value)
+            return when.replace(tzinfo=UTC) if when.tzinfo is None else when.astimezone(UTC)
+        if isinstance(value, int | float) and not isinstance(value, bool) and value > 0:
+            return datetime.fromtimestamp(value / 1000 if value > 1e11 else value, UTC)
+    except (ValueError, OverflowError, OSError):
+        pass
+    return None
