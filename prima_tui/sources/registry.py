@@ -1,0 +1,77 @@
+"""All sources there are: the built-in ones, and those that other packages register.
+
+A package adds a source with an entry point in the group ``prima_tui.sources`` that names a class (made without
+arguments) or an object with the methods of :class:`prima_tui.sources.base.Source`.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+
+from prima_tui.sources.base import Problem, Source
+
+GROUP = "prima_tui.sources"
+_METHODS = ("roots", "files", "read", "contains", "finish")
+
+
+@cache
+def builtin_sources() -> tuple[Source, ...]:
+    """Return the sources of this package, in the order in which they are listed."""
+    # inside the function, so that asking for a name or a plug-in loads no reader
+    from prima_tui.sources.claude_code import ClaudeCode
+    from prima_tui.sources.codex import Codex
+    from prima_tui.sources.copilot_cli import CopilotCli
+    from prima_tui.sources.shared_log import SharedLog
+    from prima_tui.sources.vscode import VSCode
+
+    return (ClaudeCode(), Codex(), VSCode(), CopilotCli(), SharedLog())
+
+
+def all_sources(problems: list[Problem] | None = None) -> tuple[Source, ...]:
+    """Return the built-in sources and those of other packages; one that can't be used is added to ``problems``."""
+    sources, found = _loaded()
+    if problems is not None:
+        problems.extend(found)
+    return sources
+
+
+def source_by_id(identifier: str) -> Source:
+    """Return the source with this id. Raises KeyError when there is none."""
+    for source in all_sources():
+        if source.id == identifier:
+            return source
+    raise KeyError(identifier)
+
+
+@cache
+def _loaded() -> tuple[tuple[Source, ...], tuple[Problem, ...]]:
+    """Load every source once per process."""
+    sources = list(builtin_sources())
+    problems: list[Problem] = []
+    for point in sorted(entry_points(group=GROUP), key=lambda each: (each.name, each.value)):
+        try:
+            source = _source_of(point, {each.id for each in sources})
+        # whatever goes wrong in another package must cost its own source only
+        except Exception as error:
+            problems.append(
+                Problem(f"source can't be loaded: {type(error).__name__}: {error}", f"{point.name} = {point.value}")
+            )
+        else:
+            sources.append(source)
+    return tuple(sources), tuple(problems)
+
+
+def _source_of(point: EntryPoint, taken: set[str]) -> Source:
+    """Return the source that an entry point names. Raises whatever its package raises, TypeError when it is none."""
+    loaded = point.load()
+    source: Source = loaded() if isinstance(loaded, type) else loaded
+    identifier = getattr(source, "id", None)
+    if not isinstance(identifier, str) or not identifier:
+        raise TypeError("it has no id")
+    if identifier in taken:
+        raise ValueError(f'there is already a source "{identifier}"')
+    missing = [name for name in _METHODS if not callable(getattr(source, name, None))]
+    if missing:
+        raise TypeError(f"it lacks {', '.join(missing)}")
+    return source
