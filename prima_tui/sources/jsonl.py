@@ -7,6 +7,7 @@ NULs, lone surrogate escapes, two objects run together, numbers of any size: wha
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
@@ -33,33 +34,45 @@ class Lines:
         self.too_long = 0
 
     def __iter__(self) -> Iterator[Record]:
+        for line in self.raw():
+            yield from self.objects(line)
+
+    def raw(self) -> Iterator[bytes]:
+        """Yield the lines that are not empty, undecoded, for a reader with a decoder of its own; raises like iterating.
+
+        What that decoder can't read it hands to :meth:`objects`.
+        """
         with open(self.path, "rb") as file:
-            first = file.read(_WHOLE_FILE)
-            if len(first) < _WHOLE_FILE:
-                yield from self._records(first.split(b"\n"))
+            if os.fstat(file.fileno()).st_size < _WHOLE_FILE:
+                whole = file.read()
+                # cut off one by one: split() would hold the file twice
+                start = 0
+                while (end := whole.find(b"\n", start)) >= 0:
+                    if end > start:
+                        yield whole[start:end]
+                    start = end + 1
+                if start < len(whole):
+                    yield whole[start:]
                 return
-            file.seek(0)
-            del first
             while line := file.readline(LONGEST_LINE):
                 if len(line) == LONGEST_LINE and not line.endswith(b"\n"):
                     self.too_long += 1
                     while (rest := file.readline(1024 * 1024)) and not rest.endswith(b"\n"):
                         pass
                     continue
-                yield from self._records((line,))
+                yield line
 
-    def _records(self, lines: list[bytes] | tuple[bytes, ...]) -> Iterator[Record]:
-        loads = orjson.loads
-        for line in lines:
-            try:
-                value = loads(line)
-            except ValueError:
-                yield from self._salvaged(line)
-                continue
-            if type(value) is dict:
-                yield value
-            else:
-                self.malformed += 1
+    def objects(self, line: bytes) -> Iterator[Record]:
+        """Yield the objects of one line, mostly one; a line or a part of it that is none is counted."""
+        try:
+            value = orjson.loads(line)
+        except ValueError:
+            yield from self._salvaged(line)
+            return
+        if type(value) is dict:
+            yield value
+        else:
+            self.malformed += 1
 
     def _salvaged(self, line: bytes) -> Iterator[Record]:
         """Yield what a line that is not plain valid JSON still holds; count it when that is nothing."""
