@@ -1,0 +1,348 @@
+"""Claude Code: JSON Lines transcripts below ``~/.claude/projects``, one file a session, subagents inline or beside it.
+
+What its records mean is known from Anthropic's own readers and from files of versions 1.0 to 2.1.240.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+
+import msgspec
+import orjson
+
+from prima_tui.model.session import Exchange, ResumeCommand, Transcript, packed_keys
+from prima_tui.model.tags import topic_tags
+from prima_tui.model.titles import title_from_prompt
+from prima_tui.sources.base import Problem, ReadResult, ReadTranscript, Scope, SourceFile
+from prima_tui.sources.claude_code_branches import Branches
+from prima_tui.sources.claude_code_conversation import Conversation, Stamp
+from prima_tui.sources.claude_code_folders import (
+    OTHER_ROOT,
+    config_roots,
+    is_agent_file,
+    is_compaction_run,
+    is_workspace_folder,
+    project_folder,
+    same_folder,
+    session_folder,
+    stands_for,
+    transcript_files,
+)
+from prima_tui.sources.claude_code_records import Record, Records
+from prima_tui.sources.jsonl import LONGEST_LINE, instant
+
+_SILENT = frozenset(
+    {
+        *("agent-name", "agent-setting", "last-prompt", "file-history-snapshot", "mode", "permission-mode", "pr-link"),
+        *("frame-link", "bridge-session", "atis-latch", "content-replacement", "started", "result", "progress"),
+    }
+)
+"""Known record types that hold nothing of use, beyond their id, time and folder."""
+_ERROR_SUMMARIES = ("API Error", "Invalid API key", "Please run /login", "Credit balance is too low")
+"""How texts begin that became a summary because the call that should have written one failed."""
+_SOURCE = "claude-code"
+_LABEL = "[transcript]"
+_WARM_UP = "Warmup"
+_UNKNOWN_TYPES_SHOWN = 20
+_SHORT_ID = 8
+
+
+class ClaudeCode:
+    """The source of Claude Code's transcripts."""
+
+    id = _SOURCE
+    label = _LABEL
+
+    def roots(self, scope: Scope) -> Iterable[Path]:
+        """Return Claude Code's configuration folders: those of ``CLAUDE_CONFIG_DIR``, else the two usual ones."""
+        return [root for root, _other in config_roots(scope)]
+
+    def files(self, scope: Scope, problems: list[Problem]) -> Iterator[SourceFile]:
+        """Yield the files of sessions and subagents in the workspace's project folders, or everywhere in all."""
+        return transcript_files(scope, self.id, problems)
+
+    def read(self, file: SourceFile) -> ReadResult:
+        """Read one file: the session first, then the subagents that older versions wrote into the same file."""
+        path = Path(file.path)
+        if is_compaction_run(path):
+            return ReadResult()
+        reading = _Reading(path, is_agent=is_agent_file(path))
+        records = Records(file.path)
+        problems: list[Problem] = []
+        try:
+            for record in records:
+                reading.add(record)
+        except OSError as error:
+            problems.append(Problem(f"can't be read: {error.strerror or error}", file.path))
+        if records.malformed:
+            problems.append(Problem("malformed lines", file.path, records.malformed))
+        if records.too_long:
+            problems.append(Problem(f"lines over {LONGEST_LINE >> 20} MB", file.path, records.too_long))
+        problems += reading.problems()
+        make = _agent_transcripts if reading.is_agent else _session_transcripts
+        return ReadResult(tuple(make(file, reading)), problems=tuple(problems))
+
+    def contains(self, transcript: Transcript, scope: Scope) -> bool:
+        """Tell whether a session lies in a project folder of the workspace and is not another project's there.
+
+        Different paths can give one folder name. A session whose own folder fits the name, but is another one, is the
+        other project's; one whose folder doesn't fit was moved there, or the folder has a name of the user's choice.
+        """
+        if scope.everywhere:
+            return True
+        folder = project_folder(Path(transcript.path)).name
+        if not is_workspace_folder(folder, scope):
+            return False
+        own = transcript.workspace
+        return own is None or not stands_for(folder, own) or same_folder(own, scope.workspace)
+
+    def finish(
+        self,
+        transcripts: Sequence[Transcript],
+        names: Mapping[str, str],  # noqa: ARG002
+        folders: Mapping[str, str],  # noqa: ARG002
+    ) -> list[Transcript]:
+        """Return the transcripts as they are: each file says all about its session but the owner of a summary."""
+        return list(transcripts)
+
+
+class _Reading:
+    """Collects what the records of one file say."""
+
+    def __init__(self, path: Path, *, is_agent: bool) -> None:
+        self.path = path
+        self.is_agent = is_agent
+        self.folder = project_folder(path).name
+        self.branches = None if is_agent else Branches()
+        self.main = Conversation(path.stem, self.branches)
+        self.sidechains: dict[str, Conversation] = {}
+        self.stamps: dict[str, list[Stamp]] = {"": []}
+        """Record times: of the whole file under "", of each inline sidechain under its name."""
+        self.record_ids: dict[str, None] = {}
+        self.sidechain_of: dict[str, str] = {}
+        self.folders: dict[str, None] = {}
+        self.sidechain_folders: dict[str, None] = {}
+        self.summaries: list[tuple[str, str]] = []
+        self.given_title = self.generated_title = self.own_tag = ""
+        self.relocated = self.original_folder = ""
+        self.branch = ""
+        self.parent_id = self.agent_id = ""
+        self.entrypoint = ""
+        self.is_sdk = self.is_background = False
+        self._unknown: Counter[str] = Counter()
+
+    def add(self, record: Record) -> None:
+        """Take one record in, of any type."""
+        if record.timestamp is not None:
+            self.stamps[""].append(record.timestamp)
+        if record.uuid:
+            self.record_ids[record.uuid] = None
+        kind = record.type or ""
+        if self.is_agent:
+            conversation = self.main
+            self.parent_id = self.parent_id or record.sessionId or record.session_id or ""
+            self.agent_id = self.agent_id or record.agentId or ""
+            self._note_place(record)
+        elif record.isSidechain:
+            conversation = self._sidechain(record)
+            if record.cwd:
+                self.sidechain_folders[record.cwd] = None
+        else:
+            conversation = self.main
+            self._note_place(record)
+            if self.branches is not None:
+                self.branches.add(record)
+        if kind == "assistant":
+            conversation.add_assistant(record)
+        elif kind == "user":
+            conversation.add_user(record)
+            self._note_origin(record)
+        elif kind == "attachment":
+            conversation.add_attachment(record)
+        elif kind == "system":
+            if record.subtype == "compact_boundary":
+                conversation.add_compaction()
+        elif kind not in _SILENT:
+            self._add_metadata(kind, record)
+
+    def _add_metadata(self, kind: str, record: Record) -> None:
+        if kind == "queue-operation":
+            self.main.add_queue_operation(record)
+        elif kind == "summary":
+            text = (record.summary or "").strip()
+            if text and record.leafUuid and not text.startswith(_ERROR_SUMMARIES):
+                self.summaries.append((record.leafUuid, text))
+        elif kind == "custom-title":
+            self.given_title = (record.customTitle or "").strip()
+        elif kind == "ai-title":
+            self.generated_title = (record.aiTitle or "").strip()
+        elif kind == "tag":
+            self.own_tag = (record.tag or "").strip()
+        elif kind == "relocated":
+            self.relocated = record.relocatedCwd or self.relocated
+        elif kind == "worktree-state":
+            if record.worktreeSession is not None:
+                self.original_folder = record.worktreeSession.originalCwd or self.original_folder
+        else:
+            self._unknown[kind] += 1
+
+    def _note_place(self, record: Record) -> None:
+        if record.cwd:
+            self.folders[record.cwd] = None
+        if record.gitBranch and (record.gitBranch != "HEAD" or not self.branch):
+            self.branch = record.gitBranch
+
+    def _note_origin(self, record: Record) -> None:
+        """Note whether a program made the session: the first entry point says so, or a prompt's source."""
+        if not self.entrypoint and record.entrypoint:
+            self.entrypoint = record.entrypoint
+            self.is_sdk = self.is_sdk or record.entrypoint.startswith("sdk")
+        if record.promptSource and record.promptSource.startswith("sdk"):
+            self.is_sdk = True
+        if record.sessionKind == "bg":
+            self.is_background = True
+
+    def _sidechain(self, record: Record) -> Conversation:
+        """Return the inline sidechain that a record is part of: by its agent, else by its parent, else a new one."""
+        name = record.agentId or self.sidechain_of.get(record.parentUuid or "")
+        if name is None:
+            root = record.uuid or f"sidechain-{len(self.sidechains) + 1}"
+            name = root[:_SHORT_ID] if root[:_SHORT_ID] not in self.sidechains else root
+        if record.uuid:
+            self.sidechain_of[record.uuid] = name
+        if record.timestamp is not None:
+            self.stamps.setdefault(name, []).append(record.timestamp)
+        conversation = self.sidechains.get(name)
+        if conversation is None:
+            conversation = self.sidechains[name] = Conversation(f"{self.path.stem}/{name}")
+        return conversation
+
+    def workspace(self) -> str | None:
+        """Return the folder to resume in: a recorded one that the project folder stands for; else where it began."""
+        places = list(self.folders) or list(self.sidechain_folders)
+        noted = [place for place in (self.relocated, self.original_folder) if place]
+        fitting = next((place for place in places + noted if stands_for(self.folder, place)), None)
+        return fitting or next(iter(noted + places), None)
+
+    def problems(self) -> Iterator[Problem]:
+        """Yield one problem for each record type that isn't known."""
+        for kind, count in self._unknown.most_common(_UNKNOWN_TYPES_SHOWN):
+            name = kind.encode("unicode_escape").decode()[:60]
+            yield Problem(f'unknown record type "{name}"' if kind else "records without a type", str(self.path), count)
+
+
+def _session_transcripts(file: SourceFile, reading: _Reading) -> Iterator[ReadTranscript]:
+    session_id = reading.path.stem
+    exchanges = reading.main.exchanges()
+    transcript = _transcript(file, reading, session_id, reading.main, exchanges)
+    if exchanges or transcript.files_changed:
+        flags = {"sdk": reading.is_sdk, "background": reading.is_background}
+        flags["warmup"] = reading.main.first_words == _WARM_UP
+        yield ReadTranscript(
+            msgspec.structs.replace(
+                transcript,
+                given_title=reading.given_title,
+                generated_title=reading.generated_title,
+                summaries=tuple(reading.summaries),
+                own_tags=(reading.own_tag,) if reading.own_tag else (),
+                resume=_resume_command(file, reading, session_id),
+                flags=tuple(name for name, holds in flags.items() if holds),
+            ),
+            exchanges,
+        )
+    elif reading.summaries:
+        carrier = Transcript(_SOURCE, session_id, file.path, summaries=tuple(reading.summaries), flags=("carrier",))
+        yield ReadTranscript(carrier)
+    for name, sidechain in reading.sidechains.items():
+        if sidechain.first_words == _WARM_UP:
+            continue
+        exchanges = sidechain.exchanges(name)
+        transcript = _transcript(file, reading, f"{session_id}/{name}", sidechain, exchanges, part=name)
+        if exchanges or transcript.files_changed:
+            yield ReadTranscript(msgspec.structs.replace(transcript, parent_id=session_id, agent=name), exchanges)
+
+
+def _agent_transcripts(file: SourceFile, reading: _Reading) -> Iterator[ReadTranscript]:
+    """Yield the subagent's transcript, unless the run was a mere warm-up.
+
+    It belongs to the session whose folder the file lies in (a fork copies the records, ids of the first session among
+    them); a file beside the sessions belongs to the session that its records name.
+    """
+    if reading.main.first_words == _WARM_UP:
+        return
+    folder = session_folder(reading.path)
+    parent_id = folder.name if folder is not None else reading.parent_id
+    agent = _recorded_name(reading.path) or reading.agent_id or reading.path.stem.removeprefix("agent-")
+    exchanges = reading.main.exchanges(agent)
+    transcript = _transcript(file, reading, reading.path.stem, reading.main, exchanges)
+    if exchanges or transcript.files_changed:
+        yield ReadTranscript(msgspec.structs.replace(transcript, parent_id=parent_id, agent=agent), exchanges)
+
+
+def _transcript(
+    file: SourceFile,
+    reading: _Reading,
+    session_id: str,
+    conversation: Conversation,
+    exchanges: tuple[Exchange, ...],
+    *,
+    part: str = "",
+) -> Transcript:
+    """Return what is said alike of a session and of a subagent; ``part`` names the inline sidechain."""
+    started_at, ended_at = _first_and_last(reading.stamps.get(part, []))
+    titles = (title_from_prompt(text) for text in conversation.prompt_candidates())
+    return Transcript(
+        source=_SOURCE,
+        session_id=session_id,
+        path=file.path,
+        label=_LABEL,
+        prompt_title=next((title for title in titles if title), ""),
+        record_keys=b"" if part else packed_keys(list(reading.record_ids)),
+        exchange_keys=packed_keys([exchange.key for exchange in exchanges]),
+        started_at=started_at,
+        ended_at=ended_at,
+        workspace=reading.workspace(),
+        branch=reading.branch or None,
+        message_count=conversation.message_count,
+        reply_count=sum(1 for exchange in exchanges if exchange.assistant),
+        model=conversation.model,
+        topics=topic_tags(text for exchange in exchanges for text in (exchange.user, exchange.assistant) if text),
+        files_changed=conversation.files_changed(),
+    )
+
+
+def _resume_command(file: SourceFile, reading: _Reading, session_id: str) -> ResumeCommand:
+    env = {"CLAUDE_CONFIG_DIR": str(reading.path.parent.parent.parent)} if file.kind.endswith(OTHER_ROOT) else {}
+    return ResumeCommand(("claude", "--resume", session_id), reading.workspace(), env)
+
+
+def _recorded_name(path: Path) -> str:
+    """Return the name or else the type of a subagent, from the file beside its transcript; "" if there is none."""
+    try:
+        described = orjson.loads(path.with_suffix(".meta.json").read_bytes())
+    except (OSError, ValueError):
+        return ""
+    if isinstance(described, dict):
+        for field in ("name", "agentType"):
+            value = described.get(field)
+            if isinstance(value, str) and value.strip():
+                return value.strip()
+    return ""
+
+
+def _first_and_last(stamps: Sequence[Stamp]) -> tuple[datetime | None, datetime | None]:
+    """Return the earliest and the latest of recorded times; those that are no time are passed over."""
+    texts = [stamp for stamp in stamps if type(stamp) is str]
+    if len(texts) == len(stamps) and texts:
+        first = texts[0]
+        length = len(first)
+        if first.endswith("Z") and all(len(text) == length and text.endswith("Z") for text in texts):
+            # one format in UTC: the texts stand in the order of the times
+            earliest, latest = instant(min(texts)), instant(max(texts))
+            if earliest is not None and latest is not None:
+                return earliest, latest
+    times = [when for stamp in stamps if (when := instant(stamp)) is not None]
+    return min(times, default=None), max(times, default=None)
