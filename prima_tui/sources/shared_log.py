@@ -21,6 +21,8 @@ from prima_tui.sources.base import Problem, ReadResult, ReadTranscript, Scope, S
 
 _PLACE = (".claude", "state", "sessions")
 _DEEPEST = 16
+_TITLE_WITHIN = 200_000
+"""Characters; a heading that stands later in an entry is none for the whole of it."""
 _UNKNOWN_AUTHOR = "unknown"
 _KEYS = {
     "author": "author",
@@ -49,6 +51,7 @@ _HEADER = re.compile(
     r"[ \t]*(?:[-*+>][ \t]+)?(?:\*\*|__)?([A-Za-z][A-Za-z /_-]{0,30}?)(?:\*\*|__)?[ \t]*:(?:\*\*|__)?(?:[ \t]+(.*))?"
 )
 _HEADING = re.compile(r"[ \t]{0,3}#{1,6}[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*")
+_RULE = re.compile(r"[-*_=\s]*")
 _FENCE = re.compile(r"[ \t]{0,3}(`{3,}|~{3,})")
 _CLOCK = re.compile(
     r"(\d{1,2}):(\d{2})(?::(\d{2}))?(?:[.,]\d+)?[ \t]*(Z|UTC|[+-]\d{2}:?\d{2})?(?![\d:])", re.IGNORECASE
@@ -213,6 +216,9 @@ def _split(text: str) -> tuple[dict[str, str], str]:
         kept.append(text[end:next_line])
         end = next_line
     body = ("".join(kept) + text[end:]).strip()
+    if headers:
+        # a rule that only parts the headers from the text
+        body = re.sub(r"\A(?:-{3,}|\*{3,})[ \t]*\n", "", body).strip()
     return headers, body or text.strip()
 
 
@@ -235,9 +241,10 @@ def _front_matter(text: str, headers: dict[str, str]) -> int:
     closing = re.compile(r"(?m)^(?:---|\.\.\.)[ \t]*$\n?").search(text, opening.end(), opening.end() + 20_000)
     if not closing:
         return 0
-    lines = text[opening.end() : closing.start()].splitlines()
+    lines = text[opening.end() : closing.start()].split("\n")
     matched = [_HEADER.fullmatch(line) for line in lines]
-    if not any(matched):
+    around = (line for line, header in zip(lines, matched, strict=True) if header is None and line.strip())
+    if not any(matched) or not all(line.startswith((" ", "\t", "- ", "#")) for line in around):
         # two rules with prose between them are no front matter
         return 0
     for place, header in enumerate(matched):
@@ -257,10 +264,8 @@ def _front_matter(text: str, headers: dict[str, str]) -> int:
 
 def _title(body: str) -> str:
     """Return the first heading outside code, else the first line with words; at most 80 characters."""
-    fence = ""
-    before = first = ""
-    for found in re.compile(r"[^\n]*").finditer(body[:200_000]):
-        line = found[0]
+    fence = first = before = ""
+    for line in body[:_TITLE_WITHIN].split("\n"):
         mark = _FENCE.match(line)
         if fence:
             fence = "" if mark and mark[1].startswith(fence) else fence
@@ -269,14 +274,14 @@ def _title(body: str) -> str:
             fence, before = mark[1], ""
             continue
         heading = _HEADING.fullmatch(line)
-        if heading and heading[1]:
-            return shorten(heading[1])
-        if before and re.fullmatch(r"[ \t]{0,3}(=+|-{2,})[ \t]*", line):
-            return shorten(before)
-        if line or found.start() == found.end() == len(body):
-            before = line.strip()
-            first = first or before
-    return shorten(first or body[:400].split("\n", 1)[0].strip())
+        if heading and (title := shorten(heading[1])):
+            return title
+        if before and re.fullmatch(r"[ \t]{0,3}(=+|-{2,})[ \t]*", line) and (title := shorten(before)):
+            return title
+        before = line.strip()
+        if not first and not _RULE.fullmatch(before):
+            first = shorten(before)
+    return first or shorten(body[:400])
 
 
 def _time_of(headers: Mapping[str, str], name: str, mtime_ns: int) -> datetime:

@@ -88,7 +88,8 @@ def read(path: Path, kind: str = "") -> ReadResult:
 
 def read_all(home: Path, **env: str) -> tuple[list[Transcript], list[Problem]]:
     """Find, read and finish everything below a home."""
-    source, problems = VSCode(), []
+    source = VSCode()
+    problems: list[Problem] = []
     transcripts: list[Transcript] = []
     folders: dict[str, str] = {}
     for file in source.files(scope(home, **env), problems):
