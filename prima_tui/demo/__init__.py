@@ -16,12 +16,11 @@ from datetime import UTC, datetime
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
-
-import msgspec
+from typing import NamedTuple
 
 from prima_tui.demo.claude_code import Conversation, project_folder, write_conversation
 from prima_tui.demo.codex import Rollout, write_rollout
-from prima_tui.demo.pace import session_id
+from prima_tui.demo.pace import Pace, session_id
 from prima_tui.demo.script import Script, read_script
 from prima_tui.demo.vscode import ChatSession, CopilotTranscript, write_chat, write_transcript
 
@@ -40,7 +39,7 @@ _ROOTS = (
 )
 
 
-class DemoHistory(msgspec.Struct, frozen=True):
+class DemoHistory(NamedTuple):
     """Where the demo stands: its home, its workspace, and the environment that points every program there."""
 
     home: Path
@@ -77,17 +76,17 @@ def write_history(home: Path, now: datetime) -> DemoHistory:
         end = now - script.age
         match script.source:
             case "claude-code":
-                _write_claude_code(script, folder, end, home / ".claude", assets, now)
+                _write_claude_code(script, folder, home / ".claude", assets, now)
             case "codex":
-                start = end - (Rollout(script, folder, end).pace.now - end)
+                start = _start(end, Rollout(script, folder, end).pace)
                 rollout = Rollout(script, folder, start)
                 write_rollout(rollout, home / ".codex", script.name, start, script.header.get("title", ""))
             case "vscode" if script.header.get("store") == "chat":
-                chat = ChatSession(script, folder, end - (ChatSession(script, folder, end).pace.now - end))
-                write_chat(chat, storage, script.name)
+                start = _start(end, ChatSession(script, folder, end).pace)
+                write_chat(ChatSession(script, folder, start), storage, script.name)
             case "vscode":
-                length = CopilotTranscript(script, folder, end).pace.now - end
-                write_transcript(CopilotTranscript(script, folder, end - length), storage, script.name)
+                start = _start(end, CopilotTranscript(script, folder, end).pace)
+                write_transcript(CopilotTranscript(script, folder, start), storage, script.name)
             case "shared-log":
                 _write_log_entry(script, workspace, end)
             case other:
@@ -111,18 +110,21 @@ def scripts(assets: Traversable) -> list[Script]:
     return [read_script(entry.name.removesuffix(".txt"), entry.read_text(encoding="utf-8")) for entry in files]
 
 
+def _start(end: datetime, trial: Pace) -> datetime:
+    """Return when a conversation must start to end at ``end``, after one that was tried from ``end`` on."""
+    return end - (trial.now - end)
+
+
 def _conversation(script: Script, folder: Path, end: datetime) -> Conversation:
-    """Return the script's own records, timed so that the last one is at ``end``."""
+    """Return an empty conversation that starts early enough for the script's last record to be at ``end``."""
     trial = Conversation(script, folder, end)
     trial.play(script.steps)
-    conversation = Conversation(script, folder, end - (trial.pace.now - end))
-    return conversation
+    return Conversation(script, folder, _start(end, trial.pace))
 
 
-def _write_claude_code(
-    script: Script, folder: Path, end: datetime, root: Path, assets: Traversable, now: datetime
-) -> None:
-    conversation = _conversation(script, folder, end)
+def _write_claude_code(script: Script, folder: Path, root: Path, assets: Traversable, now: datetime) -> None:
+    """Write a Claude Code session; one that continues another begins with a copy of that one's records."""
+    conversation = _conversation(script, folder, now - script.age)
     if origin := script.header.get("continues"):
         first = read_script(origin, (assets / f"{origin}.txt").read_text(encoding="utf-8"))
         copied = _conversation(first, folder, now - first.age)

@@ -122,10 +122,9 @@ class Conversation:
         self.pace.read_and_type(text)
         self._before_last_typed = self._parent
         if self._script.header.get("snapshots"):
-            snapshot = {"messageId": self._parent, "trackedFileBackups": {}, "timestamp": self.pace.stamp}
-            self.records.append(
-                {"type": "file-history-snapshot", "messageId": self._parent, "snapshot": snapshot, "isSnapshotUpdate": False}
-            )
+            snapshot: Record = {"messageId": self._parent, "trackedFileBackups": {}, "timestamp": self.pace.stamp}
+            record = {"type": "file-history-snapshot", "messageId": self._parent, "snapshot": snapshot}
+            self.records.append(record | {"isSnapshotUpdate": False})
         self._add("user", message={"role": "user", "content": text}, promptSource="typed", origin={"kind": "human"})
 
     def _steer(self, text: str) -> None:
@@ -153,7 +152,7 @@ class Conversation:
 
     def _result(self, call: str, output: str, failed: bool, details: Any) -> None:
         """Add the record that gives a tool's result back to the agent."""
-        self.pace.wait(0.2, 6)
+        self.pace.wait(0.5, 50)
         block: Record = {"tool_use_id": call, "type": "tool_result", "content": output}
         if failed:
             block["is_error"] = True
@@ -180,7 +179,7 @@ class Conversation:
         if use.failed:
             output = use.output or "<tool_use_error>String to replace not found in file.</tool_use_error>"
             details = f"Error: {output}"
-        self.pace.wait(1, 5)
+        self.pace.wait(3, 20)
         self._assistant({"type": "tool_use", "id": call, "name": _TOOLS[use.tool], "input": given})
         self._result(call, output, use.failed, details)
 
@@ -189,9 +188,7 @@ class Conversation:
         given = {"description": step.prompt.split(".")[0][:60], "prompt": step.prompt, "subagent_type": step.name}
         self.pace.wait(1, 4)
         self._assistant({"type": "tool_use", "id": call, "name": "Task", "input": given})
-        inner = Conversation(
-            self._script, self._folder, self.pace.now, agent=agent, session=self._common["sessionId"]
-        )
+        inner = Conversation(self._script, self._folder, self.pace.now, agent=agent, session=self._common["sessionId"])
         inner._add("user", message={"role": "user", "content": step.prompt})
         inner.play(step.steps)
         self.agents[agent] = (step.name, inner.records)

@@ -70,8 +70,8 @@ class Rollout:
         self._turn = self.pace.new_id()
         self._event("task_started", turn_id=self._turn, model_context_window=258400)
         if first:
-            instructions = f"# AGENTS.md instructions for {self._folder}\n\n<INSTRUCTIONS>\nRun `make check` before you "
-            instructions += "say that something is done.\n</INSTRUCTIONS>"
+            rules = "Run `make check` before you say that something is done."
+            instructions = f"# AGENTS.md instructions for {self._folder}\n\n<INSTRUCTIONS>\n{rules}\n</INSTRUCTIONS>"
             place = f"<environment_context>\n  <cwd>{self._folder}</cwd>\n  <shell>bash</shell>\n</environment_context>"
             self._message("user", instructions, place)
         model = self._header.get("model", "gpt-5.1-codex")
@@ -93,15 +93,16 @@ class Rollout:
 
     def _use(self, use: ToolUse) -> None:
         call = self.pace.token("call_", 12)
-        self.pace.wait(1, 6)
+        self.pace.wait(3, 20)
         if use.tool in ("edit", "write"):
             self._patch(use, call)
             return
-        command = {"read": f"sed -n '1,200p' {use.argument}", "grep": f"rg -n '{use.argument}'"}.get(use.tool, use.argument)
+        shapes = {"read": f"sed -n '1,200p' {use.argument}", "grep": f"rg -n '{use.argument}'"}
+        command = shapes.get(use.tool, use.argument)
         given = json.dumps({"cmd": command}, ensure_ascii=False)
         called = {"type": "function_call", "name": "exec_command", "arguments": given, "call_id": call}
         self._add("response_item", called)
-        self.pace.wait(0.2, 8)
+        self.pace.wait(0.5, 60)
         code = 1 if use.failed else 0
         output = f"Wall time: 0.4 seconds\nProcess exited with code {code}\nOutput:\n{use.output}"
         self._add("response_item", {"type": "function_call_output", "call_id": call, "output": output})
@@ -110,10 +111,16 @@ class Rollout:
         """A change of a file: the patch the model asked for, and the event that says what came of it."""
         old = [f"-{line}" for line in use.old.split("\n")] if use.old else []
         new = [f"+{line}" for line in use.new.split("\n")] if use.new else []
-        head = ["*** Add File: " if use.tool == "write" else "*** Update File: "]
+        head = "*** Add File: " if use.tool == "write" else "*** Update File: "
         body = new if use.tool == "write" else ["@@", *old, *new]
-        patch = "\n".join(["*** Begin Patch", head[0] + use.argument, *body, "*** End Patch"])
-        asked = {"type": "custom_tool_call", "status": "completed", "call_id": call, "name": "apply_patch", "input": patch}
+        patch = "\n".join(["*** Begin Patch", head + use.argument, *body, "*** End Patch"])
+        asked = {
+            "type": "custom_tool_call",
+            "status": "completed",
+            "call_id": call,
+            "name": "apply_patch",
+            "input": patch,
+        }
         self._add("response_item", asked)
         self.pace.wait(0.1, 1)
         if use.tool == "write":
@@ -137,7 +144,7 @@ class Rollout:
 
 
 def write_rollout(rollout: Rollout, root: Path, name: str, start: datetime, thread_name: str) -> None:
-    """Write the rollout below Codex's root, in the folder of its local date; a thread name goes into the index beside."""
+    """Write the rollout below Codex's root, in the folder of its local date, and a thread name into the index."""
     local, session = start.astimezone(), session_id(name)
     file = f"rollout-{local:%Y-%m-%dT%H-%M-%S}-{session}.jsonl"
     path = root / "sessions" / f"{local:%Y}" / f"{local:%m}" / f"{local:%d}" / file

@@ -24,13 +24,13 @@ class Pace:
 
     def read_and_type(self, text: str) -> None:
         """Let the time go by in which a person reads the last reply and types ``text``."""
-        self.wait(15, 90)
+        self.wait(45, 280)
         self.now += timedelta(seconds=min(len(text) / 4, 150))
 
     def write(self, text: str) -> None:
         """Let the time go by in which an agent writes ``text``."""
-        self.wait(2, 9)
-        self.now += timedelta(seconds=min(len(text) / 60, 45))
+        self.wait(4, 25)
+        self.now += timedelta(seconds=min(len(text) / 40, 60))
 
     def new_id(self) -> str:
         """Return the conversation's next id, a UUID."""

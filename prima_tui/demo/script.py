@@ -3,16 +3,17 @@
 A script starts with ``key: value`` lines and a blank line. After that:
 
 - ``>> words`` is what the user typed (following ``>>`` lines belong to the same message);
-- ``::name argument`` is something that happened: a tool use (``read``, ``grep``, ``run``, ``edit``, ``write``), a thought
-  (``think``), a branch left by going back (``rewind``), a compaction (``compact``), time going by (``pause 2h``), words
-  typed while the agent worked (``steer``), a slash command (``command``), a subagent (``agent NAME: PROMPT`` up to
-  ``::end``). A ``!`` after the name means that it failed;
+- ``::name argument`` is something that happened: a tool use (``read``, ``grep``, ``run``, ``edit``, ``write``), a
+  thought (``think``), a branch left by going back (``rewind``), a compaction (``compact``), time going by
+  (``pause 2h``), words typed while the agent worked (``steer``), a slash command (``command``), a subagent
+  (``agent NAME: PROMPT`` up to ``::end``). A ``!`` after the name means that it failed;
 - lines right below a tool use: ``| `` its output, ``-| `` the old text, ``+| `` the new text;
 - everything else is the agent's reply, in Markdown.
 """
 
 from __future__ import annotations
 
+import random
 import re
 from collections.abc import Iterator
 from datetime import timedelta
@@ -80,7 +81,7 @@ class Subagent(msgspec.Struct, frozen=True):
 
     name: str
     prompt: str
-    steps: tuple[Typed | Reply | Thought | ToolUse, ...]
+    steps: tuple[Reply | Thought | ToolUse, ...]
 
 
 Step = Typed | Reply | Thought | ToolUse | Rewind | Compaction | Command | Pause | Subagent
@@ -102,8 +103,8 @@ class Script(msgspec.Struct, frozen=True):
 
     @property
     def age(self) -> timedelta:
-        """How long before now its last record was written."""
-        return length_of_time(self.header["age"])
+        """How long before now its last record was written: what the header says, and some minutes of its own."""
+        return length_of_time(self.header["age"]) + timedelta(minutes=random.Random(self.name).randrange(2, 55))
 
 
 _UNITS = {"d": "days", "h": "hours", "m": "minutes", "s": "seconds"}
@@ -136,7 +137,9 @@ def _steps(name: str, lines: list[str]) -> Iterator[Step]:
         elif line.startswith("::agent "):
             end = lines.index("::end", place)
             kind, _, prompt = line.removeprefix("::agent ").partition(": ")
-            inner = [step for step in _steps(name, lines[place + 1 : end]) if isinstance(step, Reply | Thought | ToolUse)]
+            inner = [
+                step for step in _steps(name, lines[place + 1 : end]) if isinstance(step, Reply | Thought | ToolUse)
+            ]
             yield Subagent(kind, prompt, tuple(inner))
             end += 1
         elif line.startswith("::"):
@@ -165,8 +168,10 @@ def _happening(name: str, line: str, below: list[str]) -> Step:
     verb, _, argument = line.removeprefix("::").partition(" ")
     failed = verb.endswith("!")
     verb = verb.removesuffix("!")
-    output, old, new = ("\n".join(part.removeprefix(mark).removeprefix(" ") for part in below if part.startswith(mark))
-                        for mark in ("|", "-|", "+|"))
+    output, old, new = (
+        "\n".join(part.removeprefix(mark).removeprefix(" ") for part in below if part.startswith(mark))
+        for mark in ("|", "-|", "+|")
+    )
     match verb:
         case "read" | "grep" | "run" | "edit" | "write":
             tool: ToolName = verb

@@ -45,7 +45,7 @@ class CopilotTranscript:
                 case Reply(text):
                     uses: list[ToolUse] = []
                     while steps and isinstance(steps[0], ToolUse):
-                        uses.append(steps.pop(0))  # type: ignore[arg-type]
+                        uses.append(steps.pop(0))  # type: ignore[arg-type]  # just looked at
                     self._reply(text, uses, "")
                 case ToolUse() as use:
                     self._reply("", [use], "")
@@ -54,7 +54,9 @@ class CopilotTranscript:
 
     def _add(self, kind: str, data: dict[str, Any]) -> None:
         new = self.pace.new_id()
-        self.events.append({"type": kind, "data": data, "id": new, "timestamp": self.pace.stamp, "parentId": self._last})
+        self.events.append(
+            {"type": kind, "data": data, "id": new, "timestamp": self.pace.stamp, "parentId": self._last}
+        )
         self._last = new
 
     def _reply(self, text: str, uses: list[ToolUse], thought: str) -> None:
@@ -76,7 +78,7 @@ class CopilotTranscript:
         self._add("assistant.turn_end", {"turnId": str(self._round)})
         self._round += 1
         for call, use in calls:
-            self.pace.wait(0.5, 4)
+            self.pace.wait(0.5, 20)
             given = {"toolCallId": call, "toolName": _TOOLS[use.tool], "arguments": self._arguments(use)}
             self._add("tool.execution_start", given)
             self._add("tool.execution_complete", {"toolCallId": call, "success": not use.failed})
