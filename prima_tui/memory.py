@@ -1,0 +1,341 @@
+"""The one service behind every door: open a workspace, search, show, index, plan a resume.
+
+It does nothing until it is asked, and loads the database and the model only when a question needs them. All methods
+block; a screen calls them in threads.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from prima_tui.config import MEMORY_FOLDER, Settings, memory_folder, private_folder
+from prima_tui.errors import ModelUnavailable, PrimaError, StoreBusy, StoreUnusable, UsageError
+from prima_tui.extracts import extract_markdown
+from prima_tui.model.hits import (
+    Answer,
+    Cancel,
+    Cancelled,
+    Conversation,
+    Hit,
+    IndexProgress,
+    Mode,
+    ResumePlan,
+    Snapshot,
+    Status,
+)
+from prima_tui.model.query import Query, parse
+from prima_tui.model.session import Exchange, Session
+from prima_tui.resume import plan_resume
+from prima_tui.sources.base import Scope
+from prima_tui.startup_log import StartupLog
+
+if TYPE_CHECKING:
+    from prima_tui.history import History
+    from prima_tui.index.embedder import Embedder
+    from prima_tui.index.rebuild import Rebuild, RebuildState
+    from prima_tui.index.update import FileShare, Updater
+    from prima_tui.index.vectors import SemanticIndex
+    from prima_tui.search.combined import Found
+
+
+class Memory:
+    """Everything a person or an agent can ask of the history in one scope."""
+
+    def __init__(self, scope: Scope, settings: Settings) -> None:
+        self.scope = scope
+        self.settings = settings
+        self.log = StartupLog(settings.paths.log)
+        self._opening = threading.RLock()
+        self._history: History | None = None
+        self._index: SemanticIndex | None = None
+        self._embedder: Embedder | None = None
+        self._other: Memory | None = None
+
+    # -- the history --------------------------------------------------------------------------------------------
+
+    def everything(self, everywhere: bool) -> Memory:
+        """Return the memory of the same workspace with the scope widened to every workspace, or narrowed again."""
+        if everywhere == self.scope.everywhere:
+            return self
+        if self._other is None:
+            scope = msgspec.structs.replace(self.scope, everywhere=everywhere)
+            self._other = Memory(scope, self.settings)
+            self._other._other = self
+            self._other._embedder = self._model()
+        return self._other
+
+    def snapshot(self) -> Snapshot:
+        """Return the sessions as far as they are known, newest first; never waits."""
+        return self._history.snapshot if self._history else Snapshot()
+
+    def refresh(self, report: Callable[[Snapshot], None] | None = None, cancel: Cancel | None = None) -> Snapshot:
+        """Bring the sessions up to date with the files; ``report`` is called now and then while a backlog is read."""
+        return self._open().refresh(report, cancel)
+
+    def session(self, identifier: str) -> Session:
+        """Return the session with this id, or the only one whose id starts so. Raises UsageError when there is none."""
+        sessions = [entry.session for entry in self._open().library.entries]
+        exact = [session for session in sessions if session.id == identifier]
+        like = exact or [session for session in sessions if identifier and session.id.startswith(identifier)]
+        if len(like) == 1 or exact:
+            return like[0]
+        if like:
+            shown = ", ".join(session.id for session in like[:5])
+            raise UsageError(f"{identifier!r} is the start of {len(like)} session ids: {shown}")
+        raise UsageError(f"there is no session {identifier!r} here; `prima-tui sessions` lists them (--all for all)")
+
+    def conversation(self, session: Session) -> Conversation:
+        """Return the session with all its exchanges; for one whose file is gone, as the index has them."""
+        history = self._open()
+        entry = history.library.by_key.get(session.key)
+        if entry is not None:
+            return Conversation(entry.session, history.conversation(entry))
+        try:
+            return Conversation(session, self._semantic().conversation(session.source, session.id))
+        except (StoreBusy, StoreUnusable) as error:
+            self.log.note([str(error)])
+            return Conversation(session)
+
+    def extract(self, session: Session, conversation: Conversation) -> str:
+        """Return the session's extract as markdown."""
+        return extract_markdown(session, conversation.exchanges)
+
+    def resume_plan(self, session: Session) -> ResumePlan:
+        """Return what resuming the session will run and what stands against it."""
+        return plan_resume(session, self.scope.env)
+
+    # -- search -------------------------------------------------------------------------------------------------
+
+    def search(
+        self,
+        text: str,
+        mode: Mode = "combined",
+        *,
+        limit: int | None = None,
+        cancel: Cancel | None = None,
+        now: datetime | None = None,
+    ) -> Answer:
+        """Answer a query from the sessions and the index as they stand (call ``refresh``, ``update_index`` before).
+
+        A blank query lists all sessions, newest first. With ``limit`` at most so many hits come back, each with its
+        best exchange; without it all of them, with the place of the exchange only. When the semantic half fails the
+        keyword hits come with a warning. Raises Cancelled when cancelled meanwhile.
+        """
+        import duckdb
+
+        from prima_tui.search import combined
+
+        started = time.perf_counter()
+        now = now or datetime.now(UTC).astimezone()
+        cancel = cancel or Cancel()
+        query = parse(text, now)
+        history = self._open()
+        library = history.library
+        warnings = list(query.problems)
+        indexed, waiting = 0, 0
+        try:
+            found = combined.search(
+                library,
+                history.table,
+                partial(self._similar, library),
+                query,
+                mode,
+                now,
+                cancel,
+                warnings,
+            )
+            similar = () if found or not query.text else combined.alike(library, query, cancel)
+        except duckdb.InterruptException as error:
+            raise Cancelled from error
+        if mode != "keyword":
+            indexed, waiting = self._coverage()
+        hits = self._with_exchanges(found[:limit], found) if limit is not None else [one.hit for one in found]
+        return Answer(
+            query=text,
+            mode=mode,
+            hits=tuple(hits),
+            words=(*query.words, *query.phrases),
+            similar=tuple(similar),
+            warnings=tuple(warnings),
+            took_ms=(time.perf_counter() - started) * 1000,
+            indexed_exchanges=indexed,
+            pending_files=waiting,
+        )
+
+    def _similar(self, library: object, query: Query, cancel: Cancel) -> list[object]:
+        from prima_tui.search.semantic import search_semantic
+
+        index = self._semantic()
+        index.load()
+        if index.other_model:
+            raise ModelUnavailable(
+                f"the index was made with {index.other_model}, not {self._model().name}: a rebuild is due"
+            )
+        return list(search_semantic(library, index, query, self._model().query, cancel))  # type: ignore[arg-type]
+
+    def _with_exchanges(self, found: Sequence[Found], _all: Sequence[Found]) -> list[Hit]:
+        history = self._open()
+        places = [one.place(history.library) for one in found]
+        texts = history.exchanges((place[0], place[1]) for place in places if place is not None)
+        gone = [one for one in found if one.stored is not None and one.hit.session.key not in history.library.by_key]
+        stored: dict[tuple[str, int, int], tuple[str, str]] = {}
+        if gone:
+            try:
+                stored = self._semantic().texts(
+                    [(s.path, s.number, s.position, s.hash) for one in gone if (s := one.stored) is not None]
+                )
+            except (StoreBusy, StoreUnusable) as error:
+                self.log.note([str(error)])
+        hits = []
+        for one, place in zip(found, places, strict=True):
+            exchange: Exchange | None = None
+            if place is not None:
+                exchanges = texts.get((place[0], place[1]), ())
+                exchange = exchanges[place[2]] if place[2] < len(exchanges) else None
+            elif one.stored is not None:
+                sides = stored.get((one.stored.path, one.stored.number, one.stored.position))
+                exchange = Exchange(*sides) if sides else None
+            hits.append(msgspec.structs.replace(one.hit, exchange=exchange))
+        return hits
+
+    # -- the index ----------------------------------------------------------------------------------------------
+
+    def update_index(
+        self,
+        budget: float | None = None,
+        report: Callable[[IndexProgress], None] | None = None,
+        cancel: Cancel | None = None,
+    ) -> IndexProgress:
+        """Index what is new or changed, newest first, for at most ``budget`` seconds (None: the configured budget)."""
+        budget = self.settings.budget_seconds if budget is None else budget
+        return self._update().run(self._open().shares(), budget, report, cancel)
+
+    def index_everything(
+        self, report: Callable[[IndexProgress], None] | None = None, cancel: Cancel | None = None
+    ) -> IndexProgress:
+        """Index all that is pending, however long it takes."""
+        return self._update().run(self._open().shares(), None, report, cancel)
+
+    def rebuild(
+        self, report: Callable[[IndexProgress], None] | None = None, cancel: Cancel | None = None
+    ) -> IndexProgress:
+        """Make the index anew, going on with an interrupted rebuild; the old one answers until the new one is whole."""
+        return self._rebuild().run(self._open().shares(), report or (lambda _progress: None), cancel or Cancel())
+
+    def rebuild_state(self) -> RebuildState | None:
+        """Return whether a rebuild is ``running`` (in any process), was ``interrupted``, or None."""
+        return self._rebuild().state()
+
+    def rebuild_loss(self) -> int:
+        """Return how many exchanges a rebuild would lose because their files no longer exist. Raises PrimaError."""
+        return self._rebuild().lost(share.file.path for share in self._open().shares())
+
+    def _coverage(self) -> tuple[int, int]:
+        """Return (exchanges in the index, files in scope not indexed in their present state)."""
+        from prima_tui.index.update import pending
+
+        try:
+            index = self._semantic()
+            index.load()
+            return index.count(), len(pending(index, self._open().shares()))
+        except PrimaError:
+            return 0, len(self._open().shares())
+
+    def status(self) -> Status:
+        """Return the state of everything, with the index opened to count what it covers."""
+        history = self._open()
+        exchanges, waiting = self._coverage()
+        return Status(
+            workspace=str(self.scope.workspace),
+            sources=history.sources(),
+            index_path=str(self._index_path()),
+            exchanges=exchanges,
+            pending_files=waiting,
+            model=self._model().name,
+            rebuild=self._rebuild().state(),
+            log=str(self.log.path),
+            catalog_path=str(self.settings.paths.catalog),
+            warnings=(*self.settings.problems, *history.snapshot.warnings),
+        )
+
+    def places(self) -> list[Path]:
+        """Return the folders where conversations are looked for, whether they exist or not."""
+        return self._open().roots()
+
+    @property
+    def log_path(self) -> Path:
+        """The startup log's file."""
+        return self.log.path
+
+    def close(self) -> None:
+        """Let the memory of the databases go."""
+        if self._history is not None:
+            self._history.close()
+        if self._index is not None:
+            self._index.close()
+
+    # -- what is opened at first use ----------------------------------------------------------------------------
+
+    def _open(self) -> History:
+        with self._opening:
+            if self._history is None:
+                from prima_tui.history import History
+
+                self._history = History(self.scope, self.settings.paths.catalog, self.log)
+                self.log.note(self.settings.problems)
+            return self._history
+
+    def _folder(self) -> Path:
+        """Return the folder of the index, made if missing. Raises OSError."""
+        if self.scope.everywhere:
+            return private_folder(self.settings.paths.data)
+        return memory_folder(self.scope.workspace)
+
+    def _index_path(self) -> Path:
+        folder = self.settings.paths.data if self.scope.everywhere else self.scope.workspace / MEMORY_FOLDER
+        return folder / "index.duckdb"
+
+    def _model(self) -> Embedder:
+        with self._opening:
+            if self._embedder is None:
+                from prima_tui.index.embedder import Embedder
+
+                self._embedder = Embedder(self.settings.paths.cache)
+            return self._embedder
+
+    def _semantic(self) -> SemanticIndex:
+        with self._opening:
+            if self._index is None:
+                from prima_tui.index.vectors import SemanticIndex
+
+                self._index = SemanticIndex(
+                    self._index_path(), self._model().name, self._folder, lambda line: self.log.note([line])
+                )
+            return self._index
+
+    def _exchanges(self, shares: Sequence[FileShare]) -> dict[tuple[str, int], tuple[Exchange, ...]]:
+        return self._open().exchanges(
+            (share.file.path, number) for share in shares for number, _session, _agent in share.transcripts
+        )
+
+    def _update(self) -> Updater:
+        from prima_tui.index.update import Updater
+
+        lock = self._index_path().with_name("update.lock")
+        return Updater(self._semantic(), self._model(), self._exchanges, lock, self._folder)
+
+    def _rebuild(self) -> Rebuild:
+        from prima_tui.index.rebuild import Rebuild
+
+        lock = self._index_path().with_name("update.lock")
+        return Rebuild(
+            self._semantic(), self._model(), self._exchanges, lock, self._folder, lambda line: self.log.note([line])
+        )

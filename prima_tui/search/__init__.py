@@ -1,0 +1,1 @@
+"""From a query to hits: by word, by meaning, and both."""

@@ -1,0 +1,154 @@
+"""Keyword search: the whole history in scope, by title, by changed file, and by the words of the messages.
+
+A session matches when its title contains the whole query, or the path of a file it changed contains it, or every word
+of the query appears somewhere in its messages. It never touches the semantic index.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Sequence
+from datetime import datetime
+
+import msgspec
+from rapidfuzz import fuzz, process
+
+from prima_tui.index.messages import MessageTable, PartMatch
+from prima_tui.model.hits import Cancel, Reason
+from prima_tui.model.query import Query, matches
+from prima_tui.model.scoring import keyword_score, recency
+from prima_tui.model.session import Session
+from prima_tui.model.text import fold
+from prima_tui.search.library import Entry, Library, newest_first
+
+_ALIKE_FLOOR = 70
+_ALIKE_MOST = 8
+_SLICE = 1_000
+"""Comparisons at a time: each slice holds the interpreter lock for some milliseconds."""
+
+
+class KeywordHit(msgspec.Struct, frozen=True):
+    """One session found by word; ``part`` and ``position`` tell its best exchange (part -1: only title or files)."""
+
+    entry: Entry
+    score: float
+    reasons: tuple[Reason, ...]
+    part: int = -1
+    position: int = 0
+
+
+def search_keyword(
+    library: Library, table: MessageTable, query: Query, now: datetime, cancel: Cancel | None = None
+) -> list[KeywordHit]:
+    """Return the sessions that match, best first, ties newest first. Filters alone list sessions, newest first.
+
+    Raises Cancelled, or the database's interrupt error, when cancelled meanwhile.
+    """
+    cancel = cancel or Cancel()
+    entries = [entry for entry in library.entries if matches(query, entry.session)]
+    words = query_words(query)
+    if not words:
+        return [KeywordHit(entry, 0.0, ()) for entry in entries]
+    whole = fold(query.text)
+    cursor = table.connection.cursor()
+    cancel.on_cancel(cursor.interrupt)
+    cancel.check()
+    found = _by_session(table.find(words, whole, cursor), library)
+    cancel.check()
+    hits = []
+    for entry in entries:
+        hit = _hit(entry, found.get(entry.session.key, ()), whole, len(words), now)
+        if hit is not None:
+            hits.append(hit)
+    hits.sort(key=lambda hit: (hit.score, newest_first(hit.entry.session)), reverse=True)
+    return _without_copies(hits, table, words)
+
+
+def query_words(query: Query) -> list[str]:
+    """Return the folded words and phrases of a query, each once, in order."""
+    return list(dict.fromkeys(word for word in map(fold, (*query.words, *query.phrases)) if word))
+
+
+def _by_session(found: Sequence[PartMatch], library: Library) -> dict[tuple[str, str], list[PartMatch]]:
+    by_session: dict[tuple[str, str], list[PartMatch]] = defaultdict(list)
+    for match in found:
+        entry = library.by_number.get(match.part)
+        if entry is not None:
+            by_session[entry.session.key].append(match)
+    return by_session
+
+
+def _hit(entry: Entry, found: Sequence[PartMatch], whole: str, word_count: int, now: datetime) -> KeywordHit | None:
+    session = entry.session
+    title_hit = whole in entry.title
+    file_hits = [path for path in entry.paths if whole in path]
+    totals = [sum(match.counts[place] for match in found) for place in range(word_count)]
+    all_words = bool(found) and all(totals)
+    if not (title_hit or file_hits or all_words):
+        return None
+    pairs = sum(totals)
+    changed = len(entry.paths)
+    score = keyword_score(title_hit, len(file_hits), pairs, session.started_at, now, changed)
+    reasons = [Reason("title", 20.0)] if title_hit else []
+    reasons += [Reason("file", 10.0, path) for path in file_hits]
+    if pairs:
+        reasons.append(Reason("words", 2.0 * pairs, str(pairs)))
+    fresh = recency(session.started_at, now)
+    if fresh:
+        reasons.append(Reason("recent", fresh))
+    if changed:
+        reasons.append(Reason("changes", float(min(changed, 5))))
+    order = {number: place for place, number in enumerate(entry.numbers)}
+    best = max(found, key=lambda one: (sum(map(bool, one.counts)), -order.get(one.part, 0)), default=None)
+    if best is None:
+        return KeywordHit(entry, score, tuple(reasons))
+    return KeywordHit(entry, score, tuple(reasons), best.part, best.best)
+
+
+def _without_copies(hits: list[KeywordHit], table: MessageTable, words: Sequence[str]) -> list[KeywordHit]:
+    """Drop hits that another hit doubles: a session that another one continues, a fork found only by what it copied."""
+    found = {hit.entry.session.id: hit for hit in hits}
+    kept = []
+    for hit in hits:
+        session = hit.entry.session
+        if session.continued_by and session.continued_by in found:
+            continue
+        if session.copied_from and session.copied_from in found and not _on_its_own(hit, table, words):
+            continue
+        kept.append(hit)
+    return kept
+
+
+def _on_its_own(hit: KeywordHit, table: MessageTable, words: Sequence[str]) -> bool:
+    """Whether something beside copied messages was found: its title, its files, or a message of its own."""
+    if any(reason.kind in ("title", "file") for reason in hit.reasons):
+        return True
+    return any(
+        table.contains_outside(number, words, part.copied)
+        for number, part in zip(hit.entry.numbers, hit.entry.parts, strict=True)
+        if number >= 0
+    )
+
+
+def alike(library: Library, query: Query, cancel: Cancel | None = None) -> list[Session]:
+    """Return sessions whose title or a changed path is like the query (over a floor), most alike first, at most 8."""
+    text = fold(query.text)
+    if len(text) < 3:
+        return []
+    likeness: dict[tuple[str, str], float] = {}
+    entries = [entry for entry in library.entries if matches(query, entry.session)]
+    choices = [(entry.title, entry) for entry in entries]
+    choices += [(path.rsplit("/", 1)[-1], entry) for entry in entries for path in entry.paths]
+    for first in range(0, len(choices), _SLICE):
+        if cancel is not None:
+            cancel.check()
+        part = choices[first : first + _SLICE]
+        for _text, score, place in process.extract(
+            text, [choice[0] for choice in part], scorer=fuzz.WRatio, score_cutoff=_ALIKE_FLOOR, limit=None
+        ):
+            key = part[place][1].session.key
+            likeness[key] = max(likeness.get(key, 0.0), score)
+        time.sleep(0)
+    best = sorted(likeness, key=lambda key: (likeness[key], newest_first(library.by_key[key].session)), reverse=True)
+    return [library.by_key[key].session for key in best[:_ALIKE_MOST]]

@@ -1,0 +1,74 @@
+"""The sessions of the scope, prepared for searching: folded titles and paths, newest first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
+
+import msgspec
+
+from prima_tui.model.session import Session, shown_path
+from prima_tui.model.text import fold
+from prima_tui.sources.assemble import Assembled, Part
+
+_EARLY = datetime.min.replace(tzinfo=UTC)
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """One session with what a search compares: its folded title and paths, and where its messages are."""
+
+    session: Session
+    parts: tuple[Part, ...]
+    numbers: tuple[int, ...]
+    """For each part, its number in the message table (-1: not there)."""
+    title: str
+    paths: tuple[str, ...]
+    """Folded, each changed file once, relative to the session's own folder."""
+
+
+class Library(msgspec.Struct, frozen=True):
+    """All sessions of the scope as one frozen value, so that a search sees one state from start to end."""
+
+    entries: tuple[Entry, ...] = ()
+    by_key: dict[tuple[str, str], Entry] = {}
+    by_number: dict[int, Entry] = {}
+    """Message table's part number to the session it belongs to."""
+    by_place: dict[tuple[str, int], Entry] = {}
+    """(file path, transcript number) to the session it belongs to."""
+
+
+def newest_first(session: Session) -> tuple[datetime, datetime, str]:
+    """Return a sort key (to be reversed): last activity, then start, then id for a stable order."""
+    return (session.ended_at or _EARLY, session.started_at or _EARLY, session.id)
+
+
+def build_library(
+    assembled: Iterable[Assembled], number: Callable[[str, int], int | None], known: Library | None = None
+) -> Library:
+    """Return the library of the assembled sessions; entries of ``known`` that did not change are taken over."""
+    entries = []
+    for item in sorted(assembled, key=lambda one: newest_first(one.session), reverse=True):
+        numbers = tuple(_or_none(number(part.path, part.number)) for part in item.parts)
+        old = known.by_key.get(item.session.key) if known else None
+        if old is not None and old.session == item.session and old.numbers == numbers and old.parts == item.parts:
+            entries.append(old)
+        else:
+            entries.append(
+                Entry(item.session, item.parts, numbers, fold(item.session.title), folded_paths(item.session))
+            )
+    return Library(
+        entries=tuple(entries),
+        by_key={entry.session.key: entry for entry in entries},
+        by_number={one: entry for entry in entries for one in entry.numbers if one >= 0},
+        by_place={(part.path, part.number): entry for entry in entries for part in entry.parts},
+    )
+
+
+def folded_paths(session: Session) -> tuple[str, ...]:
+    """Return the session's changed files as they are matched: relative to its own folder, folded, each once."""
+    shown = (shown_path(change.path, session.workspace) for change in session.files_changed)
+    return tuple(dict.fromkeys(fold(path) for path in shown))
+
+
+def _or_none(number: int | None) -> int:
+    return -1 if number is None else number

@@ -1,0 +1,80 @@
+"""Search by meaning: the query's vector against every stored exchange, the best exchange of each session."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+
+from prima_tui.index.vectors import SemanticIndex, Similar
+from prima_tui.model.hits import Cancel
+from prima_tui.model.query import Query, matches
+from prima_tui.model.session import Session
+from prima_tui.search.library import Library, newest_first
+
+
+class SemanticHit(msgspec.Struct, frozen=True):
+    """One session found by meaning, and where its best exchange is stored."""
+
+    session: Session
+    similarity: float
+    place: Similar
+
+
+def search_semantic(
+    library: Library,
+    index: SemanticIndex,
+    query: Query,
+    embed: Callable[[str], object],
+    cancel: Cancel | None = None,
+) -> list[SemanticHit]:
+    """Return the sessions with an exchange alike (cosine of at least 0.3), most alike first, ties newest first.
+
+    Sessions whose file is gone are among them, flagged ``deleted``. Raises ModelUnavailable from ``embed``, StoreBusy
+    or StoreUnusable from the index, Cancelled or the database's interrupt error when cancelled meanwhile.
+    """
+    cancel = cancel or Cancel()
+    vector = embed(query.text)
+    cancel.check()
+    cursor = index.cursor()
+    cancel.on_cancel(cursor.interrupt)
+    found = index.similar(vector, cursor)  # type: ignore[arg-type]
+    cancel.check()
+    best: dict[tuple[str, str], Similar] = {}
+    for one in found:
+        entry = library.by_place.get((one.path, one.number))
+        key = entry.session.key if entry is not None else (one.source, one.session_id)
+        if key not in best or one.similarity > best[key].similarity:
+            best[key] = one
+    sessions = {key: library.by_key[key].session for key in best if key in library.by_key}
+    gone = [key for key in best if key not in sessions]
+    for session in index.sessions(gone):
+        sessions[session.key] = as_deleted(session)
+    hits = [
+        SemanticHit(sessions[key], one.similarity, one)
+        for key, one in best.items()
+        if key in sessions and matches(query, sessions[key])
+    ]
+    hits.sort(key=lambda hit: (hit.similarity, newest_first(hit.session)), reverse=True)
+    return _without_copies(hits)
+
+
+def as_deleted(session: Session) -> Session:
+    """Return the session marked as one whose file is gone: it can be read and searched, not resumed."""
+    flags = tuple(dict.fromkeys((*session.flags, "deleted")))
+    return msgspec.structs.replace(session, flags=flags, resume=None)
+
+
+def _without_copies(hits: list[SemanticHit]) -> list[SemanticHit]:
+    """Drop a hit whose very exchange another session's hit shows: the copy of a resumed or forked conversation."""
+    found = {hit.session.id: hit for hit in hits}
+    kept = []
+    for hit in hits:
+        session = hit.session
+        if session.continued_by and session.continued_by in found:
+            continue
+        origin = found.get(session.copied_from) if session.copied_from else None
+        if origin is not None and origin.place.hash == hit.place.hash:
+            continue
+        kept.append(hit)
+    return kept

@@ -1,0 +1,106 @@
+"""From files to what the catalog keeps: read a batch of files, with their texts folded and packed.
+
+It holds no state, so a batch can be read in this process or in another one (parsing holds the interpreter lock, and
+the screen must not wait for it).
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Sequence
+
+import msgspec
+import zstandard
+
+from prima_tui.model.session import Exchange, Transcript
+from prima_tui.model.text import fold
+from prima_tui.sources.base import Problem, ReadResult, SourceFile
+from prima_tui.sources.registry import source_by_id
+
+
+class FileReading(msgspec.Struct, frozen=True):
+    """What reading one file gave, without the texts: all that lists and scopes need."""
+
+    file: SourceFile
+    transcripts: tuple[Transcript, ...] = ()
+    names: dict[str, str] = {}
+    folders: dict[str, str] = {}
+    problems: tuple[Problem, ...] = ()
+
+
+class Messages(msgspec.Struct, frozen=True):
+    """The folded messages of one transcript, for keyword search: three lists of equal length."""
+
+    positions: list[int]
+    """Place of the message's exchange in the transcript, from 0."""
+    by_user: list[bool]
+    texts: list[str]
+
+
+class FileTexts(msgspec.Struct, frozen=True):
+    """One file read in full: the reading, and for each of its transcripts the packed exchanges and the messages."""
+
+    reading: FileReading
+    exchanges: tuple[bytes, ...] = ()
+    messages: tuple[Messages, ...] = ()
+
+
+def read_files(files: Sequence[SourceFile]) -> list[FileTexts]:
+    """Read every file of a batch. Raises nothing: a reader that fails on a file is a problem of that file."""
+    return [_read(file) for file in files]
+
+
+def _read(file: SourceFile) -> FileTexts:
+    try:
+        result = source_by_id(file.source).read(file)
+    except Exception as error:  # a fault of a reader must cost one file, not the history
+        result = ReadResult(problems=(Problem(f"can't be read: {type(error).__name__}: {error}"[:200], file.path),))
+    return FileTexts(
+        reading=FileReading(
+            file, tuple(read.transcript for read in result.transcripts), result.names, result.folders, result.problems
+        ),
+        exchanges=tuple(pack_exchanges(read.exchanges) for read in result.transcripts),
+        messages=tuple(_messages(read.exchanges) for read in result.transcripts),
+    )
+
+
+def _messages(exchanges: Sequence[Exchange]) -> Messages:
+    messages = Messages([], [], [])
+    for position, exchange in enumerate(exchanges):
+        for by_user, text in ((True, exchange.user), (False, exchange.assistant)):
+            if text:
+                messages.positions.append(position)
+                messages.by_user.append(by_user)
+                messages.texts.append(fold(text))
+    return messages
+
+
+def pack_exchanges(exchanges: Sequence[Exchange]) -> bytes:
+    """Return the exchanges as compressed bytes (MessagePack in a zstd frame)."""
+    return zstandard.ZstdCompressor(level=1).compress(_ENCODER.encode(exchanges))
+
+
+def unpack_exchanges(packed: bytes) -> tuple[Exchange, ...]:
+    """Return what :func:`pack_exchanges` packed. Raises ValueError (zstandard's or msgspec's error) for other bytes."""
+    try:
+        return _DECODER.decode(zstandard.ZstdDecompressor().decompress(packed))
+    except zstandard.ZstdError as error:
+        raise ValueError(str(error)) from error
+
+
+def end_with_parent() -> None:
+    """Make this worker process end soon after its parent died, however that happened."""
+    parent = os.getppid()
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(0.5)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True, name="watch parent").start()
+
+
+_ENCODER = msgspec.msgpack.Encoder()
+_DECODER = msgspec.msgpack.Decoder(tuple[Exchange, ...])
