@@ -113,18 +113,20 @@ def _comparable(path: str) -> str:
 
 def transcript_files(scope: Scope, source: str, problems: list[Problem]) -> Iterator[SourceFile]:
     """Yield the session and subagent files of the scope's workspace, or with ``everywhere`` of all workspaces."""
-    for root, other in config_roots(scope):
-        suffix = OTHER_ROOT if other else ""
+    installed = [(root, other) for root, other in config_roots(scope) if root.is_dir()]
+    any_folder = False
+    problems_before = len(problems)
+    for root, other in installed:
         seen: set[str] = set()
-        folders = _subfolders(root / "projects", problems)
-        if not folders and root.is_dir():
-            problems.append(Problem("no project folders", str(root / "projects")))
-        for folder in folders:
+        for folder in _subfolders(root / "projects", problems):
+            any_folder = True
             if scope.everywhere or is_workspace_folder(folder.name, scope):
                 real = os.path.realpath(folder)
                 if real not in seen:
                     seen.add(real)
-                    yield from _folder_files(folder, source, suffix, problems)
+                    yield from _folder_files(folder, source, OTHER_ROOT if other else "", problems)
+    if installed and not any_folder and len(problems) == problems_before:
+        problems.append(Problem("no project folders", str(installed[0][0] / "projects")))
 
 
 def _subfolders(projects: Path, problems: list[Problem]) -> list[Path]:
@@ -183,6 +185,8 @@ def session_folder(path: PurePath) -> PurePath | None:
     """Return ``<project folder>/<session id>`` for a subagent's file below it; None for any other file."""
     if is_agent_file(path):
         for parent in path.parents:
+            if parent.name == "projects":
+                break  # further up the names are the user's own
             if parent.name == "subagents":
                 return parent.parent
     return None
