@@ -43,20 +43,14 @@ class CopilotCli:
             except OSError as error:
                 problems.append(Problem(f"folder can't be read: {error.strerror}", str(root)))
                 continue
-            any_found = False
+            any_found, before = False, len(problems)
             for entry in entries:
-                wanted = [(Path(entry.path), "events")] if entry.name.endswith(".jsonl") else []
-                if entry.is_dir():
-                    wanted = [
-                        (Path(entry.path, "workspace.yaml"), "workspace"),
-                        (Path(entry.path, "events.jsonl"), "events"),
-                    ]
-                for path, kind in wanted:
+                for path, kind in _wanted(entry, problems):
                     found = source_file(str(path), self.id, kind, problems)
                     if found is not None:
                         any_found = any_found or kind == "events"
                         yield found
-            if not any_found:
+            if not any_found and len(problems) == before:
                 problems.append(Problem("empty folder", str(root)))
 
     def read(self, file: SourceFile) -> ReadResult:
@@ -86,6 +80,18 @@ class CopilotCli:
                 each = msgspec.structs.replace(each, generated_title=title, workspace=workspace, resume=resume)
             result.append(each)
         return result
+
+
+def _wanted(entry: os.DirEntry[str], problems: list[Problem]) -> list[tuple[Path, str]]:
+    """Return the files to look for, each with its kind, where one entry of the sessions' folder stands."""
+    if entry.name.endswith(".jsonl"):
+        return [(Path(entry.path), "events")]
+    try:
+        if entry.is_dir():
+            return [(Path(entry.path, "workspace.yaml"), "workspace"), (Path(entry.path, "events.jsonl"), "events")]
+    except OSError as error:
+        problems.append(Problem(f"can't be looked at: {error.strerror}", entry.path))
+    return []
 
 
 def _read_session(path: Path) -> ReadResult:

@@ -118,6 +118,8 @@ class _Reading:
         at = instant(record.get("timestamp"))
         if at is not None:
             self.times.append(at)
+        if kind in _WITHOUT_TEXT:
+            return
         identifier = _text(record.get("id"))
         if kind in ("user.message", "assistant.message", "tool.execution_complete") and self.is_copy(
             identifier, record
@@ -148,8 +150,7 @@ class _Reading:
                 name = _text(data.get("agentDisplayName")) or _text(data.get("agentName"))
                 self.agents[_text(data.get("toolCallId"))] = name
             case _:
-                if kind not in _WITHOUT_TEXT:
-                    self.unknown[f'unknown record type "{kind[:60]}"'] += 1
+                self.unknown[f'unknown record type "{kind[:60]}"'] += 1
 
     def is_copy(self, identifier: str, record: Record) -> bool:
         """Tell whether the same record stood in the file before: its id alone is no proof, its data must agree."""

@@ -96,12 +96,12 @@ class Lines:
                         start = text.find('{"', start + 1) if start < 100_000 else -1
                         continue
                     if isinstance(value, dict) and len(value) > 1 and "type" in value and end == len(text):
-                        yield _without_surrogates(value)
+                        yield without_surrogates(value)
                     return
                 return
             if isinstance(value, dict):
                 found += 1
-                yield _without_surrogates(value)
+                yield without_surrogates(value)
             elif not found:
                 self.malformed += 1
                 return
@@ -111,15 +111,33 @@ class Lines:
 _DECODER = json.JSONDecoder(strict=False, parse_int=lambda digits: int(digits) if len(digits) < 20 else float(digits))
 
 
-def _without_surrogates(value: Any) -> Any:
+def without_surrogates(value: Any) -> Any:
     """Replace lone surrogates, which no encoder accepts, in every string of a decoded value."""
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode() if any("\ud800" <= c <= "\udfff" for c in value) else value
     if isinstance(value, dict):
-        return {_without_surrogates(k): _without_surrogates(v) for k, v in value.items()}
+        return {without_surrogates(k): without_surrogates(v) for k, v in value.items()}
     if isinstance(value, list):
-        return [_without_surrogates(v) for v in value]
+        return [without_surrogates(v) for v in value]
     return value
+
+
+def whole_value(content: bytes) -> Any:
+    """Return the one JSON value that a whole file holds, what plain JSON forbids (NaN, lone surrogates) mended.
+
+    Raises ValueError when it holds none, or something else beside it.
+    """
+    try:
+        return orjson.loads(content)
+    except ValueError:
+        text = content.decode("utf-8", "replace").strip("\ufeff \t\r\n\v\f\0")
+    try:
+        value, end = _DECODER.raw_decode(text)
+        if end == len(text):
+            return without_surrogates(value)
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+    raise ValueError("more than one value")
 
 
 def instant(value: object) -> datetime | None:

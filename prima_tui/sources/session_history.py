@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-import orjson
 
 from prima_tui.sources.base import Problem
+from prima_tui.sources.jsonl import whole_value
 
 _PLACE = (".claude", "state")
 _TEXT_NAMES = ("summary", "text", "description", "lastAction", "title", "notes")
@@ -98,16 +98,16 @@ def _json_files(folder: Path, problems: list[Problem]) -> list[Path]:
 def _decoded(path: Path, problems: list[Problem]) -> Any:
     """Return what a JSON file holds; None when it is missing or empty, or, with a problem, when it can't be used."""
     try:
-        content = path.read_bytes().removeprefix(b"\xef\xbb\xbf")
+        content = path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
         problems.append(Problem(f"can't be read: {error.strerror}", str(path)))
         return None
-    if not content.strip():
+    if not content.strip(b"\xef\xbb\xbf \t\r\n\0"):
         return None
     try:
-        return orjson.loads(content.decode("utf-8", "replace"))
+        return whole_value(content)
     except ValueError:
         problems.append(Problem("malformed session history", str(path)))
         return None

@@ -82,13 +82,13 @@ class SharedLog:
     def files(self, scope: Scope, problems: list[Problem]) -> Iterator[SourceFile]:
         """Yield every entry below a project's folder, nested ones too; names that begin with ``_`` are skipped."""
         for root in self.roots(scope):
-            any_found = False
+            any_found, before = False, len(problems)
             for path in _entries(root, problems, 0):
                 found = source_file(path, self.id, "", problems)
                 if found is not None:
                     any_found = True
                     yield found
-            if not any_found and root.is_dir():
+            if not any_found and len(problems) == before and root.is_dir():
                 problems.append(Problem("empty folder", str(root)))
 
     def read(self, file: SourceFile) -> ReadResult:
@@ -152,7 +152,12 @@ def _entries(folder: Path, problems: list[Problem], depth: int) -> Iterator[str]
         if entry.name.startswith("_"):
             continue
         # a project's folder may be a link to a shared disk; deeper links are not followed, so that no loop can arise
-        if entry.is_dir(follow_symlinks=depth == 0):
+        try:
+            is_folder = entry.is_dir(follow_symlinks=depth == 0)
+        except OSError as error:
+            problems.append(Problem(f"can't be looked at: {error.strerror}", entry.path))
+            continue
+        if is_folder:
             if depth < _DEEPEST:
                 yield from _entries(Path(entry.path), problems, depth + 1)
         elif depth > 0 and entry.name.lower().endswith(".md"):

@@ -14,13 +14,13 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 from urllib.parse import unquote
 
 import msgspec
-import orjson
 
 from prima_tui.model.session import ResumeCommand, Transcript, packed_keys
 from prima_tui.model.tags import topic_tags
 from prima_tui.model.titles import title_from_prompt
 from prima_tui.sources.base import Problem, ReadResult, ReadTranscript, Scope, SourceFile, source_file
 from prima_tui.sources.copilot_events import read_events
+from prima_tui.sources.jsonl import whole_value
 from prima_tui.sources.vscode_chats import path_of_uri, read_chat
 
 _COMMANDS = {
@@ -83,8 +83,7 @@ class VSCode:
         """Yield transcripts, chats, and the ``workspace.json`` beside them."""
         for root in self.roots(scope):
             for storage in _entries(root / "workspaceStorage", problems):
-                if storage.is_dir():
-                    yield from _stored(storage, problems)
+                yield from _stored(storage, problems)
             for name in ("emptyWindowChatSessions", "transferredChatSessions"):
                 yield from _files_in(root / "globalStorage" / name, (".json", ".jsonl"), "chat", problems)
 
@@ -128,8 +127,9 @@ def _stored(storage: Path, problems: list[Problem]) -> Iterator[SourceFile]:
     found: list[SourceFile] = []
     for entry in _entries(storage, problems):
         if entry.name.lower() == _EXTENSION:
+            before = len(problems)
             transcripts = list(_files_in(entry / "transcripts", (".jsonl",), "transcript", problems))
-            if not transcripts and (entry / "transcripts").is_dir():
+            if not transcripts and len(problems) == before and (entry / "transcripts").is_dir():
                 problems.append(Problem("empty folder", str(entry / "transcripts")))
             found += transcripts
         elif entry.name == "chatSessions":
@@ -171,7 +171,7 @@ def _kind_of(path: Path) -> str:
 def _read_folder(path: Path) -> ReadResult:
     """Read a ``workspace.json``: the folder, or for a workspace of several folders its file, as a path."""
     try:
-        content = orjson.loads(path.read_bytes().removeprefix(b"\xef\xbb\xbf"))
+        content = whole_value(path.read_bytes())
     except ValueError:
         return ReadResult(problems=(Problem("malformed workspace.json", str(path)),))
     uri: object = None

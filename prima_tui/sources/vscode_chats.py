@@ -16,12 +16,11 @@ from typing import Any
 from urllib.parse import unquote
 
 import msgspec
-import orjson
 
 from prima_tui.model.session import Exchange, FileChange
 from prima_tui.sources.base import Problem
 from prima_tui.sources.copilot_events import problems_of, with_own_keys
-from prima_tui.sources.jsonl import Lines, Record, instant
+from prima_tui.sources.jsonl import Lines, Record, instant, whole_value, without_surrogates
 
 _LARGEST_SNAPSHOT = 512 * 1024 * 1024
 """Bytes; a ``.json`` chat has to be decoded at once, so that a larger one is passed over."""
@@ -81,17 +80,13 @@ def _snapshot(path: str, passed_over: Counter[str]) -> Record:
         return {}
     with open(path, "rb") as file:
         content = file.read()
+    if not content.strip(b"\xef\xbb\xbf \t\r\n\0"):
+        return {}
     try:
-        state = orjson.loads(content)
+        state = whole_value(content)
     except ValueError:
-        text = content.decode("utf-8", "replace").strip("\ufeff \t\r\n\0")
-        if not text:
-            return {}
-        try:
-            state = json.loads(text, strict=False)
-        except (ValueError, RecursionError):
-            passed_over["malformed chat"] += 1
-            state = _whole_requests(text)
+        passed_over["malformed chat"] += 1
+        state = _whole_requests(content.decode("utf-8", "replace"))
     if not isinstance(state, dict):
         passed_over["malformed chat"] += 1
         return {}
@@ -106,7 +101,7 @@ def _whole_requests(text: str) -> Record:
         found = re.search(rf'"{name}"\s*:\s*("(?:[^"\\]|\\.)*")', text)
         if found:
             try:
-                state[name] = decoder.decode(found[1])
+                state[name] = without_surrogates(decoder.decode(found[1]))
             except ValueError:
                 continue
     requests: list[Any] = []
@@ -119,7 +114,7 @@ def _whole_requests(text: str) -> Record:
             request, place = decoder.raw_decode(text, found.start())
         except (ValueError, RecursionError):
             continue
-        requests.append(request)
+        requests.append(without_surrogates(request))
     state["requests"] = requests
     return state
 

@@ -79,7 +79,11 @@ def test_a_projects_folder_may_be_a_link_and_loops_end(tmp_path: Path) -> None:
     root.mkdir(parents=True)
     (root / "LINKED").symlink_to(outside)
     (outside / "loop").symlink_to(outside)
-    found = list(SharedLog().files(scope(tmp_path / "w"), []))
+    (root / "LINKED" / "self").symlink_to(root / "LINKED" / "self")
+    (root / "ROUND").symlink_to(root / "ROUND")
+    problems: list[Problem] = []
+    found = list(SharedLog().files(scope(tmp_path / "w"), problems))
+    assert [each.path for each in problems] == [str(root / "ROUND")]
     assert [each.path for each in found] == [str(root / "LINKED" / "one.md")]
 
 

@@ -436,6 +436,13 @@ def test_a_chat_cut_in_the_middle_keeps_its_whole_requests(tmp_path: Path) -> No
     assert result.transcripts[0].transcript.given_title == "Prices"
 
 
+def test_a_chat_with_what_plain_json_forbids_is_read(tmp_path: Path) -> None:
+    path = write(tmp_path / "chatSessions/a.json", chat(score=float("nan"), customTitle="half \ud83d emoji"))
+    result = read(path)
+    assert result.problems == ()
+    assert result.transcripts[0].transcript.given_title == "half ? emoji"
+
+
 def test_a_mutation_log_is_replayed_in_order(tmp_path: Path) -> None:
     request = {"requestId": "r1", "message": "first", "response": [{"value": "old"}, {"value": "gone"}]}
     log = [
