@@ -1,0 +1,139 @@
+"""The full-screen program: made with the memory it shows, gives back what was picked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import App, SystemCommand
+from textual.binding import Binding, BindingType
+from textual.screen import Screen
+
+from prima_tui.model.hits import Mode
+from prima_tui.tui.background import REFRESH_SECONDS
+from prima_tui.tui.browse_screen import BrowseScreen
+from prima_tui.tui.outcome import PickResult
+from prima_tui.tui.resuming import Run, run_command
+from prima_tui.tui.search_line import SearchInput
+from prima_tui.tui.themes import DARK, OWN_THEMES, variable_defaults
+
+if TYPE_CHECKING:
+    from prima_tui.memory import Memory
+
+
+def _is_moving(action: str) -> bool:
+    """Whether an action only moves about: nothing one looks for in the command palette."""
+    return action.startswith(("move", "edge", "preview_", "app.focus_", "back"))
+
+
+class PrimaApp(App[PickResult | None]):
+    """Shows a memory. ``run()`` returns a :class:`PickResult`, or None when one left or cancelled."""
+
+    TITLE = "prima-tui"
+    CSS_PATH: ClassVar[list[str]] = [  # type: ignore[assignment]
+        "app.tcss",
+        "search_line.tcss",
+        "session_list.tcss",
+        "document_pane.tcss",
+        "status_line.tcss",
+        "notice_screen.tcss",
+    ]
+    COMMAND_PALETTE_BINDING = "ctrl+backslash"
+    ESCAPE_TO_MINIMIZE = False
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+q", "quit", "Quit", show=False, priority=True, id="app.quit", tooltip="Leave the program"),
+        Binding(
+            "ctrl+c,super+c", "copy_or_quit", "Copy or quit", show=False, priority=True, id="app.copy_or_quit",
+            tooltip="Copy what is selected; with nothing selected, leave",
+        ),
+        Binding(
+            "ctrl+z", "suspend_process", "To the shell", show=False, priority=True, id="app.suspend",
+            tooltip="Back to the shell for a while (fg returns)",
+        ),
+        Binding("f1", "toggle_help", "Keys", show=True, id="app.help", tooltip="Show all keys and help"),
+    ]  # fmt: skip
+
+    def __init__(
+        self,
+        memory: Memory,
+        *,
+        query: str = "",
+        mode: Mode = "combined",
+        pick: bool = False,
+        demo: bool = False,
+        theme: str = "",
+        keys: Mapping[str, str] | None = None,
+        budget: float = 20.0,
+        clock: Callable[[], datetime] | None = None,
+        run: Run = run_command,
+        refresh_seconds: float = REFRESH_SECONDS,
+    ) -> None:
+        super().__init__()
+        for own in OWN_THEMES:
+            self.register_theme(own)
+        self.theme = theme if theme in self.available_themes else DARK.name
+        # Nothing is animated: scrolling is where it goes at once, and a screen reader or a slow line sees no flicker.
+        self.animation_level = "none"
+        self._browse = BrowseScreen(
+            memory,
+            query=query,
+            mode=mode,
+            pick=pick,
+            demo=demo,
+            budget=budget,
+            clock=clock,
+            run=run,
+            refresh_seconds=refresh_seconds,
+        )
+        if keys:
+            self.set_keymap(keys)
+
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        """Textual's: our own variables, for themes that don't set them."""
+        return variable_defaults(self.current_theme.dark)
+
+    def get_default_screen(self) -> Screen[None]:
+        """Textual's: the main screen."""
+        return self._browse
+
+    def action_copy_or_quit(self) -> None:
+        """Copy the text selected by mouse or in the search line; with none, leave."""
+        if text := self.screen.get_selected_text():
+            self.copy_to_clipboard(text)
+            self.screen.clear_selection()
+            self.notify("Copied.", timeout=2)
+        elif isinstance(self.focused, SearchInput) and not self.focused.selection.is_empty:
+            self.focused.action_copy()
+        elif self.screen is not self._browse:
+            self.pop_screen()
+        else:
+            self.exit(None)
+
+    def action_toggle_help(self) -> None:
+        """Show or hide the panel with all keys."""
+        if self.screen.query("HelpPanel"):
+            self.action_hide_help_panel()
+        else:
+            self.action_show_help_panel()
+
+    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
+        """Textual's: for the command palette, every action that has a key on this screen, then Textual's own."""
+        seen = set()
+        for active in screen.active_bindings.values():
+            binding = active.binding
+            known = binding.id is not None and binding.id.startswith(("browse.", "app."))
+            if not known or not active.enabled or binding.action in seen or _is_moving(binding.action):
+                continue
+            seen.add(binding.action)
+            key = self.get_key_display(binding)
+            yield SystemCommand(binding.tooltip, f"{key}  {binding.description}", self._runner(binding, active.node))
+        for command in super().get_system_commands(screen):
+            if command.title not in ("Quit", "Keys", "Maximize", "Minimize"):
+                yield command
+
+    def _runner(self, binding: Binding, node: object) -> Callable[[], object]:
+        async def run() -> None:
+            await self.run_action(binding.action, node)  # type: ignore[arg-type]
+
+        return run

@@ -1,0 +1,134 @@
+"""What runs while one works: keeping the catalog up to date with the files, and the semantic index after it.
+
+It reports in messages (Textual's ``post_message`` may be called from any thread) and never touches a widget.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from typing import Protocol
+
+from textual.message import Message
+
+from prima_tui.model.hits import Cancel, Cancelled, IndexProgress, Snapshot
+from prima_tui.tui.messages import IndexMoved, SnapshotArrived, WorkFailed
+
+REFRESH_SECONDS = 2.0
+# A report for every file would keep the screen busy with progress alone.
+_REPORT_SECONDS = 0.1
+
+Post = Callable[[Message], object]
+
+
+class Works(Protocol):
+    """What can be kept up to date."""
+
+    def refresh(self, report: Callable[[Snapshot], None] | None = None, cancel: Cancel | None = None) -> Snapshot:
+        """Bring the catalog up to date; blocks, is called in a thread."""
+        ...
+
+    def update_index(
+        self,
+        budget: float | None,
+        report: Callable[[IndexProgress], None] | None,
+        cancel: Cancel | None,
+    ) -> IndexProgress:
+        """Embed what is new; blocks, is called in a thread."""
+        ...
+
+
+class Background:
+    """Refreshes and updates, one of each at a time."""
+
+    def __init__(self, post: Post, refresh_seconds: float = REFRESH_SECONDS) -> None:
+        self._post = post
+        self._refresh_seconds = refresh_seconds
+        self._wake = asyncio.Event()
+        self._index_cancel: Cancel | None = None
+        self.index_stopped = False
+        """The user stopped the index's update; it stays so until files are looked at again by hand."""
+
+    @property
+    def indexing(self) -> bool:
+        """Whether the index is being updated."""
+        return self._index_cancel is not None
+
+    def refresh_now(self) -> None:
+        """Look at the files now instead of in a moment."""
+        self.index_stopped = False
+        self._wake.set()
+
+    def stop_index(self) -> bool:
+        """Stop the update of the index; whether one was running."""
+        if self._index_cancel is None:
+            return False
+        self.index_stopped = True
+        self._index_cancel.cancel()
+        return True
+
+    async def refresh_forever(self, memory: Works) -> None:
+        """Bring the catalog up to date, again and again, until cancelled."""
+        last: Snapshot | None = None
+        while True:
+            cancel = Cancel()
+            self._wake.clear()
+            try:
+                snapshot, changed = await asyncio.to_thread(self._refresh, memory, cancel, last)
+            except asyncio.CancelledError:
+                cancel.cancel()
+                raise
+            except Cancelled:
+                return
+            except Exception as error:
+                self._post(WorkFailed("reading the history", error))
+            else:
+                last = snapshot
+                self._post(SnapshotArrived(snapshot, changed, done=True))
+            try:
+                await asyncio.wait_for(self._wake.wait(), self._refresh_seconds)
+            except TimeoutError:
+                continue
+
+    def _refresh(self, memory: Works, cancel: Cancel, last: Snapshot | None) -> tuple[Snapshot, bool]:
+        told = 0.0
+
+        def report(snapshot: Snapshot) -> None:
+            nonlocal told
+            now = time.monotonic()
+            if now - told >= _REPORT_SECONDS and not cancel.cancelled:
+                told = now
+                self._post(SnapshotArrived(snapshot, changed=True, done=False))
+
+        snapshot = memory.refresh(report, cancel)
+        # Compared here, in the thread: for many thousand sessions that takes its time.
+        return snapshot, last is None or snapshot.sessions != last.sessions
+
+    async def update_index(self, memory: Works, budget: float) -> None:
+        """Update the index once, unless that is running or was stopped."""
+        if self.indexing or self.index_stopped:
+            return
+        cancel = self._index_cancel = Cancel()
+        told = 0.0
+
+        def report(progress: IndexProgress) -> None:
+            nonlocal told
+            now = time.monotonic()
+            if now - told >= _REPORT_SECONDS and not cancel.cancelled:
+                told = now
+                self._post(IndexMoved(progress, done=False))
+
+        progress = IndexProgress(finished=True)
+        try:
+            progress = await asyncio.to_thread(memory.update_index, budget, report, cancel)
+        except asyncio.CancelledError:
+            cancel.cancel()
+            raise
+        except Cancelled:
+            progress = IndexProgress(note="stopped")
+        except Exception as error:
+            self._post(WorkFailed("the index", error))
+        finally:
+            self._index_cancel = None
+        self._post(IndexMoved(progress, done=True))

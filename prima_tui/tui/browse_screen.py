@@ -1,0 +1,291 @@
+"""The main screen: every key, and what it does."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from typing import ClassVar
+
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.widgets import Input
+
+from prima_tui.model.hits import MODES, Hit
+from prima_tui.model.session import Exchange, Session
+from prima_tui.tui import messages
+from prima_tui.tui.document_pane import DocumentPane
+from prima_tui.tui.log_screen import LogScreen
+from prima_tui.tui.outcome import PickResult
+from prima_tui.tui.results_screen import ResultsScreen
+from prima_tui.tui.resuming import copy_resume_command, copy_text, resume
+from prima_tui.tui.session_list import SORTS
+from prima_tui.tui.status_line import StatusLine
+
+_SHARES = (30, 35, 40, 45, 50, 55, 60, 65, 70)
+
+
+def _binding(key: str, action: str, text: str, tooltip: str, show: bool = False) -> Binding:
+    """A binding with an id (so that its keys can be set), a description and a tooltip."""
+    identifier = "browse." + action.replace("(", ".").replace(")", "").replace("'", "").replace("-", "back_")
+    return Binding(key, action, text, show=show, tooltip=tooltip, id=identifier)
+
+
+class BrowseScreen(ResultsScreen):
+    """Search, look, resume."""
+
+    BINDING_GROUP_TITLE = "Everywhere"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        _binding("enter", "resume", "Resume", "Resume the selected session in its agent and folder", show=True),
+        _binding("ctrl+y", "copy_command", "Copy", "Copy the command that resumes the session", show=True),
+        _binding("f2,ctrl+t", "next_mode", "Mode", "Search by words and meaning, by words, or by meaning", show=True),
+        _binding("ctrl+g", "toggle_scope", "Scope", "This workspace, or everywhere on this computer", show=True),
+        _binding("f3,ctrl+n", "match(1)", "Match", "Go to the next match in the conversation", show=True),
+        _binding("shift+f3,ctrl+p", "match(-1)", "Previous match", "Go to the previous match"),
+        _binding("f4", "turn_pane", "Pane", "Show the conversation or the extract", show=True),
+        _binding("ctrl+o", "maximise_pane", "Full", "Give the pane all the room, and back", show=True),
+        _binding("f7", "density", "Density", "Rows of one, two or three lines"),
+        _binding("ctrl+s", "sort", "Sort", "Best first, newest, longest, most files"),
+        _binding("up", "move(-1)", "Up", "Select the session above"),
+        _binding("down", "move(1)", "Down", "Select the session below"),
+        _binding("pageup", "move_page(-1)", "Page up", "Go up one page in the list"),
+        _binding("pagedown", "move_page(1)", "Page down", "Go down one page in the list"),
+        _binding("ctrl+home", "edge(-1)", "First", "Select the first session"),
+        _binding("ctrl+end", "edge(1)", "Last", "Select the last session"),
+        _binding("alt+up,ctrl+up", "preview_lines(-1)", "Preview up", "Scroll the preview up"),
+        _binding("alt+down,ctrl+down", "preview_lines(1)", "Preview down", "Scroll the preview down"),
+        _binding("alt+pageup,ctrl+pageup", "preview_page(-1)", "Preview page up", "Scroll the preview a page up"),
+        _binding("alt+pagedown,ctrl+pagedown", "preview_page(1)", "Preview page down", "Scroll the preview a page"),
+        _binding("alt+left", "resize(-1)", "Narrower list", "Give the list less room"),
+        _binding("alt+right", "resize(1)", "Wider list", "Give the list more room"),
+        _binding("tab", "app.focus_next", "Next part", "Go to the next part of the screen"),
+        _binding("shift+tab", "app.focus_previous", "Previous part", "Go to the part before"),
+        _binding("escape", "back", "Clear", "Leave the pane, then clear the search"),
+        _binding("f5", "refresh_now", "Refresh", "Look at the files again now"),
+        _binding("f6", "stop_work", "Stop indexing", "Stop the update of the index"),
+        _binding("f8", "open_demo", "Demo", "Open a demo history"),
+        _binding("f9", "show_log", "Log", "Show what could not be read"),
+        _binding("ctrl+r", "copy_id", "Copy id", "Copy the session's id"),
+        _binding("alt+c", "copy_exchange", "Copy exchange", "Copy the exchange in view as markdown"),
+    ]
+
+    # -- resume and copy ----------------------------------------------------------------------------------------
+
+    def action_resume(self) -> None:
+        """Resume the selected session, or with --pick choose it."""
+        self.choose_selected()
+
+    def choose_selected(self) -> None:
+        """Do with the selected session what Enter does; the answer to a query still running is waited for."""
+        if self._answered != self._wanted:
+            self._resume_when_answered = True
+            return
+        if hit := self._list.selected_hit:
+            self.choose(hit)
+
+    def choose(self, hit: Hit) -> None:
+        """Resume the session, or with --pick end with it. It is this session, whatever the list does meanwhile."""
+        if self.pick:
+            self.app.exit(PickResult(session=hit.session))
+        else:
+            self.start_work(partial(self._resume, hit.session), group="resume", exclusive=True)
+
+    async def _resume(self, session: Session) -> None:
+        if await resume(self.app, self.memory, session, self._run):
+            self._previews.forget()
+            self._shown_preview = ()
+            self._background.refresh_now()
+
+    def action_copy_command(self) -> None:
+        """Copy the command that resumes the selected session."""
+        if hit := self._list.selected_hit:
+            work = partial(copy_resume_command, self.app, self.memory, hit.session)
+            self.start_work(work, group="resume", exclusive=True)
+
+    def action_copy_id(self) -> None:
+        """Copy the selected session's id."""
+        if hit := self._list.selected_hit:
+            copy_text(self.app, hit.session.id)
+
+    def action_copy_exchange(self) -> None:
+        """Copy the exchange that the conversation pane shows, as markdown."""
+        if hit := self._list.selected_hit:
+            place = self._conversation.exchange_in_view()
+            self.start_work(partial(self._copy_exchange, hit.session, place), group="copy", exclusive=True)
+
+    async def _copy_exchange(self, session: Session, place: int) -> None:
+        conversation = await asyncio.to_thread(self.memory.conversation, session)
+        if 0 <= place < len(conversation.exchanges):
+            copy_text(self.app, exchange_markdown(conversation.exchanges[place]))
+
+    # -- how and where to search --------------------------------------------------------------------------------
+
+    def action_next_mode(self) -> None:
+        """Switch to the next search mode."""
+        self.mode = MODES[(MODES.index(self.mode) + 1) % len(MODES)]
+        self._search_line.show_mode(self.mode)
+        self._background.index_stopped = False
+        self._search()
+
+    def on_mode_wanted(self, message: messages.ModeWanted) -> None:
+        """The mode's chip was clicked."""
+        message.stop()
+        self.action_next_mode()
+
+    def action_toggle_scope(self) -> None:
+        """Search this workspace, or everywhere."""
+        everywhere = not self.memory.scope.everywhere
+        if everywhere not in self._memories:
+            self._memories[everywhere] = self.memory.everything(everywhere)
+        self.memory = self._memories[everywhere]
+        self._search_line.show_scope(everywhere)
+        self._background.stop_index()
+        self._background.index_stopped = False
+        self._start_refreshing()
+        self._search()
+
+    def on_scope_wanted(self, message: messages.ScopeWanted) -> None:
+        """The scope's chip was clicked."""
+        message.stop()
+        self.action_toggle_scope()
+
+    def action_refresh_now(self) -> None:
+        """Look at the files again."""
+        self._previews.forget()
+        self._shown_preview = ()
+        self._background.refresh_now()
+        self.query_one(StatusLine).show_note("looking at the files again")
+
+    def action_stop_work(self) -> None:
+        """Stop the update of the index."""
+        if self._background.stop_index():
+            self.query_one(StatusLine).show_note("indexing stopped; results are from what is indexed (F5 goes on)")
+
+    def on_stop_wanted(self, message: messages.StopWanted) -> None:
+        """The progress bar was clicked."""
+        message.stop()
+        self.action_stop_work()
+
+    # -- moving -------------------------------------------------------------------------------------------------
+
+    def action_move(self, step: int) -> None:
+        """Move the selection."""
+        self._list.move(step)
+
+    def action_move_page(self, step: int) -> None:
+        """Move the selection by pages."""
+        self._list.move_page(step)
+
+    def action_edge(self, step: int) -> None:
+        """Select the first (-1) or last (1) session."""
+        self._list.select(0 if step < 0 else len(self._list.hits) - 1)
+
+    def action_match(self, step: int) -> None:
+        """Go to the next or previous match in the pane."""
+        if not self._pane.go_to_match(step):
+            self.notify("No match here.", timeout=2)
+
+    def action_preview_lines(self, step: int) -> None:
+        """Scroll the pane by lines."""
+        self._pane.scroll_relative(y=step * 3, animate=False)
+
+    def action_preview_page(self, step: int) -> None:
+        """Scroll the pane by pages."""
+        self._pane.scroll_relative(y=step * max(1, self._pane.page_height - 2), animate=False)
+
+    def on_key(self, event: events.Key) -> None:
+        """Textual's: what is typed while another part has the focus goes to the search line."""
+        if isinstance(self.focused, Input):
+            return
+        if event.is_printable and event.character:
+            event.stop()
+            event.prevent_default()
+            self._search_line.type_text(event.character)
+        elif event.key == "backspace":
+            event.stop()
+            self._search_line.input.focus()
+            self._search_line.input.action_delete_left()
+
+    def action_back(self) -> None:
+        """One step back: out of the full pane, to the search line, then to an empty search; with --pick, out."""
+        if self.has_class("-full"):
+            self.remove_class("-full")
+            self._search_line.input.focus()
+        elif not isinstance(self.focused, Input):
+            self._search_line.input.focus()
+        elif self.pick:
+            self.app.exit(None)
+        elif self.query_text:
+            self._search_line.clear()
+        else:
+            self.notify("Ctrl+Q leaves the program.", timeout=3)
+
+    # -- layout -------------------------------------------------------------------------------------------------
+
+    def action_turn_pane(self) -> None:
+        """Make the other pane the one that is shown (where one is) and that keys act on."""
+        had_focus = isinstance(self.focused, DocumentPane)
+        self.toggle_class("-extract")
+        if had_focus:
+            self._pane.focus()
+
+    def action_maximise_pane(self) -> None:
+        """Give the pane all the room below the search line, and back."""
+        if isinstance(self.focused, DocumentPane):
+            self.set_class(self.focused.id == "extract", "-extract")
+        self.toggle_class("-full")
+        if not self.has_class("-full") and isinstance(self.focused, DocumentPane):
+            self._search_line.input.focus()
+
+    def action_resize(self, step: int) -> None:
+        """Give the list more or less room."""
+        width = self.size.width or 1
+        now = 100 * self.query_one("#left").outer_size.width // width
+        wider = [share for share in _SHARES if share > now + 1]
+        narrower = [share for share in _SHARES if share < now - 1]
+        share = (wider[0] if wider else _SHARES[-1]) if step > 0 else (narrower[-1] if narrower else _SHARES[0])
+        self.query_one("#left").styles.width = f"{share}%"
+
+    def action_density(self) -> None:
+        """Show rows of one, two or three lines."""
+        self._list.set_density(self._list.row_height % 3 + 1)
+
+    def action_sort(self) -> None:
+        """Show the list in the next order."""
+        sort = SORTS[(SORTS.index(self._list.sort) + 1) % len(SORTS)]
+        self._list.set_sort(sort)
+        self._show_state()
+        self.notify(f"Sorted: {sort}{' first' if sort == 'best' else ''}", timeout=2)
+
+    # -- other screens ------------------------------------------------------------------------------------------
+
+    def action_show_log(self) -> None:
+        """Show the startup log."""
+        self.app.push_screen(LogScreen(self.memory.log_path))
+
+    def on_log_wanted(self, message: messages.LogWanted) -> None:
+        """The state at the right of the status line was clicked."""
+        message.stop()
+        self.action_show_log()
+
+    def action_open_demo(self) -> None:
+        """End, and be started again on the demo history."""
+        self.app.exit(PickResult(demo=True))
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Textual's: no demo in the demo or in a picker."""
+        if action == "open_demo":
+            return not self.demo and not self.pick
+        return super().check_action(action, parameters)
+
+
+def exchange_markdown(exchange: Exchange) -> str:
+    """Return one exchange as markdown, its two voices under headings."""
+    parts = []
+    if exchange.user:
+        parts.append(f"## User\n\n{exchange.user.strip()}")
+    if exchange.assistant:
+        parts.append(f"## Assistant\n\n{exchange.assistant.strip()}")
+    return "\n\n".join(parts) + "\n"
+
+
+__all__ = ["BrowseScreen", "exchange_markdown"]

@@ -1,0 +1,69 @@
+"""Colouring source code: a fenced block and its language in, style names per line out."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from prima_tui.tui.styled_lines import Span, StyledLine
+
+if TYPE_CHECKING:
+    from pygments.lexer import Lexer  # type: ignore[import-untyped]
+
+# A lexer is pure Python and holds the interpreter lock: code beyond this is shown plain, so that no frame is late.
+_LARGEST = 16_000
+# Pygments' token families and the style of each; the first that contains a token counts.
+_FAMILIES = (
+    ("Token.Comment", "code-comment"),
+    ("Token.Literal.String", "code-string"),
+    ("Token.Literal.Number", "code-number"),
+    ("Token.Keyword", "code-keyword"),
+    ("Token.Operator.Word", "code-keyword"),
+    ("Token.Name.Function", "code-name"),
+    ("Token.Name.Class", "code-name"),
+    ("Token.Name.Tag", "code-keyword"),
+    ("Token.Name.Attribute", "code-name"),
+    ("Token.Name.Builtin", "code-name"),
+    ("Token.Name.Decorator", "code-name"),
+    ("Token.Generic.Inserted", "code-added"),
+    ("Token.Generic.Deleted", "code-removed"),
+    ("Token.Generic.Heading", "code-keyword"),
+    ("Token.Generic.Subheading", "code-keyword"),
+)
+
+
+@lru_cache(maxsize=64)
+def _lexer(language: str) -> Lexer | None:
+    from pygments.lexers import get_lexer_by_name  # type: ignore[import-untyped]
+    from pygments.util import ClassNotFound  # type: ignore[import-untyped]
+
+    try:
+        lexer: Lexer = get_lexer_by_name(language, stripnl=False, ensurenl=False)
+    except ClassNotFound:
+        return None
+    return lexer
+
+
+@lru_cache(maxsize=512)
+def _style_of(token: str) -> str:
+    return next((style for family, style in _FAMILIES if token == family or token.startswith(family + ".")), "")
+
+
+def code_lines(code: str, language: str) -> list[StyledLine]:
+    """Return the lines of ``code`` with its words coloured; plain when the language is unknown or the code is long."""
+    lexer = _lexer(language.lower()) if language and len(code) <= _LARGEST else None
+    if lexer is None:
+        return [StyledLine(line) for line in code.split("\n")]
+    lines: list[StyledLine] = []
+    text, spans = "", list[Span]()
+    for token, value in lexer.get_tokens(code):
+        style = _style_of(str(token))
+        for number, piece in enumerate(value.split("\n")):
+            if number:
+                lines.append(StyledLine(text, tuple(spans)))
+                text, spans = "", []
+            if style and piece:
+                spans.append(Span(len(text), len(text) + len(piece), style))
+            text += piece
+    lines.append(StyledLine(text, tuple(spans)))
+    return lines

@@ -1,0 +1,202 @@
+"""A long text in blocks: a conversation or an extract cut into pieces small enough to be laid out when they are seen.
+
+A conversation of any length opens at once, since only blocks near the viewport are ever laid out; the others have an
+estimated height. Building a document is one pass over the text, made in a thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import Literal, NamedTuple
+
+import msgspec
+
+from prima_tui.model.hits import Conversation
+from prima_tui.model.session import Exchange
+from prima_tui.model.text import shown, spans
+from prima_tui.tui.markdown_lines import FENCE, markdown_lines, text_height
+from prima_tui.tui.styled_lines import Span, StyledLine, cut, joined, without_tabs
+
+Kind = Literal["text", "speaker", "divider", "blank"]
+Voice = Literal["user", "agent", "plain", "aside"]
+
+# Laying out a block of this many characters takes a few milliseconds: a frame is never late.
+BLOCK_CHARACTERS = 3_000
+# A table is laid out as one, so that its columns agree; beyond this many characters it is cut all the same.
+_TABLE_CHARACTERS = 40_000
+
+
+class Block(NamedTuple):
+    """One piece of a document."""
+
+    kind: Kind
+    text: str = ""
+    voice: Voice = "plain"
+    fence: str | None = None
+    """The language of the fenced code that the text begins inside of; None outside."""
+    exchange: int = -1
+    """Place of the exchange it belongs to; -1 for none."""
+    note: str = ""
+    """A speaker's: what stands at the right (the time). """
+
+    def height(self, width: int) -> int:
+        """Return about how many lines the block takes at ``width``."""
+        return text_height(self.text, width) if self.kind == "text" else 1
+
+    def lines(self, width: int, words: Sequence[str]) -> list[StyledLine]:
+        """Return the block laid out to ``width`` cells, the words highlighted."""
+        if self.kind == "blank":
+            return [StyledLine()]
+        if self.kind == "divider":
+            return [_divider(self.text, width)]
+        if self.kind == "speaker":
+            return [_speaker(self, width)]
+
+        def mark(text: str) -> list[tuple[int, int]]:
+            return spans(text, words) if words else []
+
+        prefix, room = _MARGINS[self.voice], width - 3
+        lines = markdown_lines(self.text, room, mark, self.fence)
+        if self.voice == "aside":
+            lines = [line._replace(spans=(Span(0, len(line.text), "aside"), *line.spans)) for line in lines]
+        fill = "user" if self.voice == "user" else ""
+        return [
+            line.prefixed(prefix, f"bar-{self.voice}")._replace(fill=line.fill or fill)
+            for line in (lines or [StyledLine()])
+        ]
+
+
+_MARGINS: dict[Voice, str] = {"user": "▌ ", "agent": "  ", "plain": " ", "aside": "┊ "}
+
+
+def _divider(text: str, width: int) -> StyledLine:
+    label = cut(f" {text} ", max(4, width - 6))
+    return joined([("── ", "divider"), (label, "divider-text"), ("─" * max(0, width - len(label) - 4), "divider")])
+
+
+def _speaker(block: Block, width: int) -> StyledLine:
+    user = block.voice == "user"
+    lead, style = ("▌ ", "speaker-user") if user else ("  ", "speaker-agent")
+    best = "  ◆ best match" if block.fence == "best" else ""
+    name = cut(block.text, max(4, width - 3))
+    room = width - len(lead) - len(name) - len(best) - len(block.note) - 1
+    note = (" " * room + block.note) if room > 0 else ""
+    return joined([(lead, style), (name, style), (best, "best"), (note, "faint")], "user" if user else "")
+
+
+class Document(msgspec.Struct, frozen=True):
+    """A text in blocks, ready to be shown."""
+
+    blocks: tuple[Block, ...] = ()
+    words: tuple[str, ...] = ()
+    """What is highlighted."""
+    matches: dict[int, int] = {}
+    """Block to how many times the words occur in it, in reading order; blocks without are left out."""
+    start: int = 0
+    """The block to open at."""
+    starts: dict[int, int] = {}
+    """Exchange to its first block."""
+
+    @property
+    def match_count(self) -> int:
+        """How many times the words occur in all of it."""
+        return sum(self.matches.values())
+
+
+def _pieces(text: str, voice: Voice, exchange: int) -> Iterator[Block]:
+    """Cut a text at line ends into blocks; each knows whether it begins inside fenced code."""
+    text = without_tabs(shown(text.strip("\n")))
+    if len(text) <= BLOCK_CHARACTERS:
+        yield Block("text", text, voice, None, exchange)
+        return
+    fence: str | None = None
+    begun: str | None = None
+    piece: list[str] = []
+    size = 0
+    for line in _short_lines(text):
+        in_table = line.lstrip().startswith("|") and size < _TABLE_CHARACTERS
+        if size >= BLOCK_CHARACTERS and not in_table:
+            yield Block("text", "\n".join(piece), voice, begun, exchange)
+            piece, size, begun = [], 0, fence
+        if opening := FENCE.match(line):
+            fence = opening[2] if fence is None else None
+        piece.append(line)
+        size += len(line) + 1
+    if piece:
+        yield Block("text", "\n".join(piece), voice, begun, exchange)
+
+
+def _short_lines(text: str) -> Iterator[str]:
+    """The lines of a text; one longer than a block (minified code, base64) in several."""
+    for line in text.split("\n"):
+        if len(line) <= BLOCK_CHARACTERS:
+            yield line
+        else:
+            for place in range(0, len(line), BLOCK_CHARACTERS):
+                yield line[place : place + BLOCK_CHARACTERS]
+
+
+def clock_text(at: datetime | None) -> str:
+    """Return a time as people here read it (local time), "" for none."""
+    return at.astimezone().strftime("%a %d %b %Y %H:%M") if at else ""
+
+
+def _exchange_blocks(exchange: Exchange, number: int, agent: str, best: bool) -> Iterator[Block]:
+    mark = "best" if best else None
+    aside = exchange.rewound
+    note = f"{clock_text(exchange.at)}  #{number + 1}".strip()
+    if exchange.user:
+        voice: Voice = "aside" if aside else "user"
+        yield Block("speaker", "You", "user", mark, number, note)
+        yield from _pieces(exchange.user, voice, number)
+        yield Block("blank")
+    if exchange.assistant:
+        first = not exchange.user
+        yield Block("speaker", agent, "agent", mark if first else None, number, note if first else "")
+        yield from _pieces(exchange.assistant, "aside" if aside else "agent", number)
+        yield Block("blank")
+
+
+def conversation_document(conversation: Conversation, words: tuple[str, ...], best: int | None) -> Document:
+    """Return a conversation as a document that opens at the exchange ``best`` (place from 0; None: at the end).
+
+    Subagents, branches the user left and compactions of the agent's context are marked by dividers.
+    """
+    agent = shown(conversation.session.author or "Agent")
+    blocks: list[Block] = []
+    starts: dict[int, int] = {}
+    helper, rewound = "", False
+    for number, exchange in enumerate(conversation.exchanges):
+        starts[number] = len(blocks)
+        if exchange.agent != helper:
+            name = f"subagent {shown(exchange.agent)}" if exchange.agent else "main conversation"
+            blocks += [Block("divider", name), Block("blank")]
+            helper = exchange.agent
+        if exchange.compacted:
+            blocks += [Block("divider", "context compacted here"), Block("blank")]
+        if exchange.rewound != rewound:
+            text = "taken back: the user went another way" if exchange.rewound else "the conversation goes on"
+            blocks += [Block("divider", text), Block("blank")]
+            rewound = exchange.rewound
+        blocks.extend(_exchange_blocks(exchange, number, shown(helper) or agent, number == best and bool(words)))
+    start = starts.get(best, 0) if best is not None else 0
+    return with_words(Document(blocks=tuple(blocks), starts=starts, start=start), words)
+
+
+def markdown_document(text: str, words: tuple[str, ...]) -> Document:
+    """Return a markdown text as a document."""
+    return with_words(Document(blocks=tuple(_pieces(text, "plain", -1))), words)
+
+
+def with_words(document: Document, words: tuple[str, ...]) -> Document:
+    """Return the document with these words counted, for highlighting and for going from match to match."""
+    found: dict[int, int] = {}
+    if words:
+        for number, block in enumerate(document.blocks):
+            if block.kind == "text" and (count := len(spans(block.text, words))):
+                found[number] = count
+    return msgspec.structs.replace(document, words=words, matches=found)
+
+
+__all__ = ["Block", "Document", "clock_text", "conversation_document", "markdown_document", "with_words"]

@@ -1,0 +1,85 @@
+"""The base of everything long on the screen: lines drawn only when visible, kept in a cache of strips."""
+
+from __future__ import annotations
+
+from rich.style import Style
+from textual.cache import LRUCache
+from textual.geometry import Size
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+_CACHED_LINES = 2_000
+
+
+class LineView(ScrollView, can_focus=True):
+    """A scrolling view whose lines are drawn on demand. A subclass says how many there are and draws one.
+
+    Meant for an app whose animations are off: what one asks for is there in the next frame, and positions can be
+    corrected while parts are laid out.
+    """
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
+        super().__init__(id=id, classes=classes)
+        self._strips: LRUCache[int, Strip] = LRUCache(_CACHED_LINES)
+
+    def draw_line(self, line: int, width: int) -> Strip:
+        """Return line number ``line`` (from 0, in the whole view) for a view ``width`` cells wide."""
+        raise NotImplementedError
+
+    def palette_changed(self) -> None:
+        """Forget colours: the theme or the state of the widget changed. Called before lines are drawn again."""
+
+    @property
+    def line_count(self) -> int:
+        """How many lines there are."""
+        return self.virtual_size.height
+
+    @property
+    def line_width(self) -> int:
+        """How many cells a line has: the view without its border and scroll bar."""
+        return self.scrollable_content_region.width
+
+    @property
+    def page_height(self) -> int:
+        """How many lines are visible at once."""
+        return max(1, self.scrollable_content_region.height)
+
+    def set_line_count(self, count: int) -> None:
+        """Say how many lines there are; all are drawn again."""
+        self._strips.clear()
+        self.virtual_size = Size(max(1, self.line_width), count)
+        self.refresh()
+
+    def redraw_lines(self, first: int, count: int = 1) -> None:
+        """Draw these lines again."""
+        for line in range(first, first + count):
+            self._strips.discard(line)
+        self.refresh_lines(first, count)
+
+    def redraw(self) -> None:
+        """Draw all lines again."""
+        self._strips.clear()
+        self.refresh()
+
+    def notify_style_update(self) -> None:
+        """Textual's: styles changed, so cached strips have old colours."""
+        super().notify_style_update()
+        self.palette_changed()
+        self._strips.clear()
+
+    @property
+    def base_style(self) -> Style:
+        """The widget's own colours."""
+        return self.rich_style
+
+    def render_line(self, y: int) -> Strip:
+        """Textual's: return what stands at line ``y`` of the visible part."""
+        line = self.scroll_offset.y + y
+        width = self.line_width
+        if line >= self.line_count:
+            return Strip.blank(width, self.base_style)
+        strip = self._strips.get(line)
+        if strip is None or strip.cell_length != width:
+            strip = self.draw_line(line, width).adjust_cell_length(width, self.base_style)
+            self._strips[line] = strip
+        return strip

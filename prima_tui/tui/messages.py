@@ -1,0 +1,81 @@
+"""What widgets tell the screen above them. Data goes down through methods and attributes, never sideways."""
+
+from __future__ import annotations
+
+from textual.message import Message
+
+from prima_tui.model.hits import Hit, IndexProgress, Snapshot
+
+
+class QueryChanged(Message):
+    """Another text stands in the search line."""
+
+    def __init__(self, query: str) -> None:
+        super().__init__()
+        self.query = query
+
+
+class ModeWanted(Message):
+    """The next search mode was asked for."""
+
+
+class ScopeWanted(Message):
+    """The other scope was asked for: this workspace or everywhere."""
+
+
+class SortWanted(Message):
+    """The next order of the list was asked for."""
+
+
+class LogWanted(Message):
+    """The startup log was asked for."""
+
+
+class StopWanted(Message):
+    """Work in the background is to stop."""
+
+
+class SessionHighlighted(Message):
+    """Another session of the list is the selected one; None when the list is empty."""
+
+    def __init__(self, hit: Hit | None) -> None:
+        super().__init__()
+        self.hit = hit
+
+
+class SessionChosen(Message):
+    """A session was chosen (a double click): what Enter does is to be done with it."""
+
+    def __init__(self, hit: Hit) -> None:
+        super().__init__()
+        self.hit = hit
+
+
+class SnapshotArrived(Message):
+    """The catalog is (further) up to date."""
+
+    def __init__(self, snapshot: Snapshot, changed: bool, done: bool) -> None:
+        super().__init__()
+        self.snapshot = snapshot
+        self.changed = changed
+        """Whether other sessions are known than before."""
+        self.done = done
+        """Whether this pass over the files is over."""
+
+
+class IndexMoved(Message):
+    """The update of the semantic index is at another point."""
+
+    def __init__(self, progress: IndexProgress, done: bool) -> None:
+        super().__init__()
+        self.progress = progress
+        self.done = done
+
+
+class WorkFailed(Message):
+    """Work in the background failed; searching goes on with what there is."""
+
+    def __init__(self, what: str, error: Exception) -> None:
+        super().__init__()
+        self.what = what
+        self.error = error

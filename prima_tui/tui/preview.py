@@ -1,0 +1,84 @@
+"""What the two panes show of a session: loaded and cut into blocks in a thread, kept for when one comes back."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import NamedTuple, Protocol
+
+from textual.cache import LRUCache
+
+from prima_tui.errors import PrimaError
+from prima_tui.model.hits import Conversation, Hit
+from prima_tui.model.session import Session
+from prima_tui.tui.document import Document, conversation_document, markdown_document
+
+_KEPT = 12
+
+
+class Reads(Protocol):
+    """Where conversations come from."""
+
+    def conversation(self, session: Session) -> Conversation:
+        """Return all exchanges of a session; may block, is called in a thread."""
+        ...
+
+    def extract(self, session: Session, conversation: Conversation) -> str:
+        """Return the extract of a session as markdown; may block, is called in a thread."""
+        ...
+
+
+class Preview(NamedTuple):
+    """A session ready to be shown in the panes."""
+
+    session: Session
+    conversation: Document
+    extract: Document
+    problem: str = ""
+    """Why it can't be shown, for the user; "" mostly."""
+
+
+class _Read(NamedTuple):
+    conversation: Conversation
+    extract: str
+
+
+def _state(session: Session) -> tuple[object, ...]:
+    """What changes when a session's files change."""
+    return (session.key, session.ended_at, session.message_count, session.exchange_count)
+
+
+class Previews:
+    """Makes previews; what was read lately is kept, so that going up and down a list reads nothing twice."""
+
+    def __init__(self) -> None:
+        self._kept: LRUCache[tuple[object, ...], _Read] = LRUCache(_KEPT)
+
+    async def preview(self, memory: Reads, hit: Hit, words: tuple[str, ...]) -> Preview:
+        """Return the preview of a hit, its best exchange the place to open at, ``words`` highlighted."""
+        state = _state(hit.session)
+        kept = self._kept.get(state)
+        read, preview = await asyncio.to_thread(_make, memory, hit, words, kept)
+        if read is not None:
+            self._kept[state] = read
+        return preview
+
+    def forget(self) -> None:
+        """Read everything anew."""
+        self._kept.clear()
+
+
+def _make(memory: Reads, hit: Hit, words: tuple[str, ...], kept: _Read | None) -> tuple[_Read | None, Preview]:
+    session = hit.session
+    try:
+        if kept is None:
+            conversation = memory.conversation(session)
+            kept = _Read(conversation, memory.extract(session, conversation))
+    except (PrimaError, OSError) as error:
+        problem = f"This conversation can't be read: {error}"
+        return None, Preview(session, Document(), Document(), problem)
+    best = hit.exchange_index
+    return kept, Preview(
+        session,
+        conversation_document(kept.conversation, words, best),
+        markdown_document(kept.extract, words),
+    )

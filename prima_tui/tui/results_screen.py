@@ -1,0 +1,346 @@
+"""The main screen without its keys: searching as one types, the list, the panes, and the work that runs behind."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Coroutine
+from datetime import datetime
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from textual.app import ComposeResult
+from textual.containers import Container
+from textual.content import Content
+from textual.screen import Screen
+from textual.widgets import Footer
+
+from prima_tui.model.hits import Answer, Hit, Mode, Snapshot
+from prima_tui.model.query import parse
+from prima_tui.tui import messages
+from prima_tui.tui.background import REFRESH_SECONDS, Background
+from prima_tui.tui.conversation_pane import ConversationPane
+from prima_tui.tui.document import Document
+from prima_tui.tui.document_pane import DocumentPane
+from prima_tui.tui.empty_state import EmptyState, no_history_text, no_hits_text, reading_text
+from prima_tui.tui.extract_pane import ExtractPane
+from prima_tui.tui.live_search import LiveSearch
+from prima_tui.tui.preview import Previews
+from prima_tui.tui.resuming import Run, run_command
+from prima_tui.tui.search_line import SearchLine
+from prima_tui.tui.session_list import SessionList
+from prima_tui.tui.session_rows import count_text, one_line
+from prima_tui.tui.status_line import StatusLine
+
+if TYPE_CHECKING:
+    from prima_tui.memory import Memory
+
+_PREVIEW_AFTER = 0.04
+_INDEX_AFTER = 0.4
+# How often an answer is asked for again while the catalog fills or the index grows.
+_AGAIN_SECONDS = {"catalog": 0.3, "index": 1.0}
+_WIDTHS = [(0, "-tiny"), (60, "-narrow"), (100, "-medium"), (160, "-wide")]
+_HEIGHTS = [(0, "-flat"), (12, "-low"), (20, "-tall")]
+
+
+class ResultsScreen(Screen[None]):
+    """Search line, list of sessions, conversation and extract, kept in step with one another."""
+
+    AUTO_FOCUS = "#query"
+    HORIZONTAL_BREAKPOINTS = _WIDTHS
+    VERTICAL_BREAKPOINTS = _HEIGHTS
+
+    def __init__(
+        self,
+        memory: Memory,
+        *,
+        query: str = "",
+        mode: Mode = "combined",
+        pick: bool = False,
+        demo: bool = False,
+        budget: float = 20.0,
+        clock: Callable[[], datetime] | None = None,
+        run: Run = run_command,
+        refresh_seconds: float = REFRESH_SECONDS,
+    ) -> None:
+        super().__init__()
+        self._memories = {memory.scope.everywhere: memory}
+        self.memory = memory
+        self.query_text = query
+        self.mode: Mode = mode
+        self.pick = pick
+        self.demo = demo
+        self._budget = budget
+        self._clock = clock
+        self._run = run
+        self._live = LiveSearch()
+        self._previews = Previews()
+        self._background = Background(self.post_message, refresh_seconds)
+        self._snapshot = Snapshot()
+        self.answer: Answer | None = None
+        """What the list shows."""
+        self._answered: tuple[str, Mode, bool] | None = None
+        self._final = False
+        self._resume_when_answered = False
+        self._again_wanted = False
+        self._again_at = 0.0
+        self._embedded = 0
+        self._shown_preview: tuple[object, ...] = ()
+        self._list_share = 0
+
+    # -- parts --------------------------------------------------------------------------------------------------
+
+    def compose(self) -> ComposeResult:
+        """Textual's: the parts."""
+        yield SearchLine(self.query_text, id="search")
+        with Container(id="body"):
+            with Container(id="left"):
+                yield SessionList(id="sessions", clock=self._clock)
+                yield EmptyState(id="empty")
+            with Container(id="right"):
+                yield ConversationPane(id="conversation")
+                yield ExtractPane(id="extract")
+        yield StatusLine(id="status")
+        yield Footer(compact=True)
+
+    @property
+    def _search_line(self) -> SearchLine:
+        return self.query_one(SearchLine)
+
+    @property
+    def _list(self) -> SessionList:
+        return self.query_one(SessionList)
+
+    @property
+    def _conversation(self) -> ConversationPane:
+        return self.query_one(ConversationPane)
+
+    @property
+    def _pane(self) -> DocumentPane:
+        """The pane that keys from the search line act on."""
+        return self.query_one(ExtractPane) if self.has_class("-extract") else self.query_one(ConversationPane)
+
+    def on_mount(self) -> None:
+        """Textual's: show what is known, then look for what is new."""
+        self.query_one("#extract").border_title = Content("Extract")
+        self._show_empty()
+        self._search_line.show_mode(self.mode)
+        self._search_line.show_scope(self.memory.scope.everywhere)
+        self._search()
+        self._start_refreshing()
+
+    def on_unmount(self) -> None:
+        """Textual's: stop what runs in threads."""
+        self._background.stop_index()
+        self._live.close()
+
+    def start_work(self, work: Callable[[], Coroutine[Any, Any, object]], group: str, exclusive: bool = False) -> None:
+        """Start work beside the screen; with ``exclusive`` what still runs of the same group is cancelled."""
+        self.run_worker(work, group=group, exclusive=exclusive)  # type: ignore[arg-type]
+
+    # -- searching ----------------------------------------------------------------------------------------------
+
+    @property
+    def _wanted(self) -> tuple[str, Mode, bool]:
+        return (self.query_text, self.mode, self.memory.scope.everywhere)
+
+    def on_query_changed(self, message: messages.QueryChanged) -> None:
+        """Another query: search for it."""
+        message.stop()
+        if message.query == self.query_text and self._answered is not None:
+            return
+        self.query_text = message.query
+        self._resume_when_answered = False
+        self._search()
+
+    def _search(self) -> None:
+        self._final = False
+        self._search_line.start_waiting()
+        self.start_work(self._search_now, group="search", exclusive=True)
+
+    async def _search_now(self) -> None:
+        wanted, memory = self._wanted, self.memory
+        try:
+            async for answer, last in self._live.answers(memory, wanted[0], wanted[1]):
+                if wanted != self._wanted:
+                    return
+                self._take(answer, wanted, last)
+        except Exception as error:
+            self._failed("the search", error)
+            self._search_line.stop_waiting()
+            return
+        if wanted[0].strip() and wanted[1] != "keyword":
+            self.start_work(self._index_soon, group="index-soon", exclusive=True)
+
+    def _take(self, answer: Answer, wanted: tuple[str, Mode, bool], last: bool) -> None:
+        """Show an answer, unless the query it answers is no longer the newest."""
+        if answer.query != self.query_text or wanted != self._wanted:
+            return
+        same = self._answered == wanted
+        keep = same and (self._final or self._list.moved)
+        self._answered, self._final = wanted, self._final or last
+        self.answer = answer
+        self._list.show(answer, keep=keep)
+        self._search_line.show_answer(answer, final=last)
+        self._show_empty()
+        self._show_state()
+        if self._resume_when_answered:
+            self._resume_when_answered = False
+            self.choose_selected()
+
+    def _search_again(self, why: str) -> None:
+        """The same query on newer data: now and then, the selection kept."""
+        if self._again_wanted:
+            return
+        self._again_wanted = True
+        self.start_work(partial(self._search_again_soon, _AGAIN_SECONDS[why]), group="again")
+
+    async def _search_again_soon(self, pause: float) -> None:
+        try:
+            await asyncio.sleep(max(0.0, self._again_at + pause - time.monotonic()))
+        finally:
+            self._again_wanted = False
+        self._again_at = time.monotonic()
+        wanted = self._wanted
+        if self._answered == wanted and self._final:
+            try:
+                answer = await self._live.one(self.memory, wanted[0], wanted[1])
+            except Exception as error:
+                self._failed("the search", error)
+                return
+            if self._final:
+                self._take(answer, wanted, last=True)
+        self._again_at = time.monotonic()
+
+    def _failed(self, what: str, error: Exception) -> None:
+        self.log.error(f"{what} failed", error)
+        self.query_one(StatusLine).show_note(f"{what} failed: {one_line(str(error)) or type(error).__name__}")
+
+    # -- what runs behind ---------------------------------------------------------------------------------------
+
+    def _start_refreshing(self) -> None:
+        self._snapshot = self.memory.snapshot()
+        self.start_work(partial(self._background.refresh_forever, self.memory), group="refresh", exclusive=True)
+
+    def on_snapshot_arrived(self, message: messages.SnapshotArrived) -> None:
+        """The catalog moved: show how far, and the present query's answer on it."""
+        message.stop()
+        snapshot = self._snapshot = message.snapshot
+        status = self.query_one(StatusLine)
+        if message.done:
+            if not self._background.indexing:
+                status.show_note("")
+            self._search_line.suggester.learn(snapshot.sessions)
+        elif snapshot.files_total and not snapshot.complete:
+            status.show_progress("files read", snapshot.files_done, snapshot.files_total)
+        if message.changed:
+            self._search_again("catalog")
+        self._show_empty()
+        self._show_state()
+
+    async def _index_soon(self) -> None:
+        await asyncio.sleep(_INDEX_AFTER)
+        if not self._background.indexing:
+            self._embedded = 0
+            self.start_work(partial(self._background.update_index, self.memory, self._budget), group="index")
+
+    def on_index_moved(self, message: messages.IndexMoved) -> None:
+        """The index grew: show how far, and the present query's answer on it."""
+        message.stop()
+        progress, status = message.progress, self.query_one(StatusLine)
+        new = progress.exchanges_embedded + progress.exchanges_reused
+        if message.done:
+            status.show_note(progress.note)
+        elif progress.files_total:
+            status.show_progress("files indexed", progress.files_done, progress.files_total, "F6 stops")
+        if new != self._embedded and self.query_text.strip() and self.mode != "keyword":
+            self._embedded = new
+            self._search_again("index")
+
+    def on_work_failed(self, message: messages.WorkFailed) -> None:
+        """Work behind failed: say so; everything else goes on."""
+        message.stop()
+        self._failed(message.what, message.error)
+
+    def choose_selected(self) -> None:
+        """Do with the selected session what Enter does; the answer to a query still running is waited for."""
+        raise NotImplementedError
+
+    def choose(self, hit: Hit) -> None:
+        """Do with a session what Enter does."""
+        raise NotImplementedError
+
+    # -- list and panes -----------------------------------------------------------------------------------------
+
+    def on_session_highlighted(self, message: messages.SessionHighlighted) -> None:
+        """Another session is selected: show it in the panes."""
+        message.stop()
+        self.start_work(partial(self._show_preview, message.hit), group="preview", exclusive=True)
+
+    async def _show_preview(self, hit: Hit | None) -> None:
+        conversation, extract = self.query_one(ConversationPane), self.query_one(ExtractPane)
+        if hit is None:
+            self._shown_preview = ()
+            for pane in (conversation, extract):
+                pane.show(Document())
+            conversation.border_title = Content("Conversation")
+            return
+        session, words = hit.session, self._list.words
+        asked = (session.key, words, hit.exchange_index, session.message_count, session.ended_at)
+        if asked == self._shown_preview:
+            return
+        await asyncio.sleep(_PREVIEW_AFTER)
+        preview = await self._previews.preview(self.memory, hit, words)
+        same = self._shown_preview[:3] == asked[:3]
+        self._shown_preview = asked
+        conversation.border_title = Content(one_line(session.title) or "Untitled Session")
+        conversation.show(preview.conversation, keep_place=same)
+        extract.show(preview.extract, keep_place=same)
+
+    def on_document_pane_match_moved(self, message: DocumentPane.MatchMoved) -> None:
+        """Another match: count at the pane's foot."""
+        message.stop()
+        text = f"match {message.place:,} of {message.count:,}" if message.count else ""
+        message.pane.border_subtitle = Content(text)
+
+    def on_session_chosen(self, message: messages.SessionChosen) -> None:
+        """A double click."""
+        message.stop()
+        self.choose(message.hit)
+
+    def _show_empty(self) -> None:
+        """Show the list, or in its place why it is empty."""
+        answer = self.answer
+        empty = self.query_one(EmptyState)
+        nothing = answer is None or not (answer.hits or answer.similar)
+        self.set_class(nothing, "-nothing")
+        if not nothing:
+            return
+        everywhere = self.memory.scope.everywhere
+        if not self._snapshot.complete and not self._snapshot.sessions:
+            empty.update(reading_text(self._snapshot))
+        elif self._snapshot.sessions and answer is not None and answer.query.strip():
+            filters = bool(parse(answer.query).filters)
+            empty.update(no_hits_text(answer.query, answer.mode, everywhere, filters))
+        elif self._snapshot.complete:
+            empty.update(no_history_text(None, everywhere, self.demo))
+            self.start_work(self._say_where, group="where", exclusive=True)
+
+    async def _say_where(self) -> None:
+        status = await asyncio.to_thread(self.memory.status)
+        if self.has_class("-nothing") and not self.query_text.strip():
+            text = no_history_text(status, self.memory.scope.everywhere, self.demo)
+            self.query_one(EmptyState).update(text)
+
+    def _show_state(self) -> None:
+        answer, snapshot = self.answer, self._snapshot
+        parts = []
+        if snapshot.sessions:
+            parts.append(count_text(len(snapshot.sessions), "session"))
+        if answer is not None and answer.indexed_exchanges:
+            parts.append(f"{answer.indexed_exchanges:,} exchanges")
+        if answer is not None and answer.pending_files:
+            parts.append(f"{count_text(answer.pending_files, 'file')} to index")
+        if self._list.sort != "best":
+            parts.insert(0, f"sorted: {self._list.sort}")
+        self.query_one(StatusLine).show_state(parts, len(snapshot.warnings))

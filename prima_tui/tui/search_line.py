@@ -1,0 +1,189 @@
+"""The search line: where one types, and beside it how one searches, where, how much was found and how fast."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import ClassVar
+
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.strip import Strip
+from textual.timer import Timer
+from textual.widgets import Input, Static
+
+from prima_tui.model.hits import Answer, Mode
+from prima_tui.model.text import shown
+from prima_tui.tui.messages import ModeWanted, QueryChanged, ScopeWanted
+from prima_tui.tui.palette import layers
+from prima_tui.tui.query_colours import QueryHighlighter, QuerySuggester
+
+STYLES = ("filter", "wrong", "phrase")
+_SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+# Shorter waits are not noticed as waits; a spinner for them would only flicker.
+_SPINNER_AFTER = 0.15
+
+
+def _editing_keys() -> list[BindingType]:
+    """Textual's editing keys, out of the list of keys (everyone knows them), without Enter, which is ours."""
+    keys = Binding.make_bindings(Input.BINDINGS)
+    return [replace(key, system=True) for key in keys if key.action not in ("submit", "copy")]
+
+
+class SearchInput(Input, inherit_bindings=False):
+    """The text field. Keys that move in a list are left to the screen."""
+
+    BINDING_GROUP_TITLE = "Search"
+    HELP = """
+    ## Search
+
+    Words are found inside longer words; `"two words"` stand as they are. Filters: `agent:codex` `dir:backend`
+    `branch:main` `tag:python` `file:app.py` `author:ana` `date:<7d` `date:2026-10..2026-11` `is:resumable`, and
+    `-agent:codex` for all others. Plain words search by meaning too, unless the mode is `keyword`.
+    """
+    COMPONENT_CLASSES: ClassVar[set[str]] = {f"query--{name}" for name in STYLES}
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *_editing_keys(),
+        Binding("enter", "screen.resume", "Resume", id="search.enter", tooltip="Resume the selected session"),
+    ]
+
+    _colours_stale = True
+
+    def notify_style_update(self) -> None:
+        """Textual's: the theme's colours may be others."""
+        super().notify_style_update()
+        self._colours_stale = True
+
+    def render_line(self, y: int) -> Strip:
+        """Textual's: draw the field, filters in colour."""
+        if self._colours_stale and isinstance(self.highlighter, QueryHighlighter):
+            self.highlighter.styles = layers(self, "query", STYLES)
+            self._colours_stale = False
+        return super().render_line(y)
+
+    def validate_value(self, value: str) -> str:
+        """Textual's: keep control characters (from a paste) out of the field, and so off the terminal."""
+        return shown(value) if not value.isprintable() else value
+
+
+class Chip(Static):
+    """A small button in the search line."""
+
+    def __init__(self, message: type[ModeWanted] | type[ScopeWanted], *, id: str, tooltip: str) -> None:
+        super().__init__(id=id)
+        self._message = message
+        self.tooltip = tooltip
+
+    def on_click(self, event: events.Click) -> None:
+        """Textual's: what the key does, too."""
+        event.stop()
+        self.post_message(self._message())
+
+
+class SearchLine(Vertical):
+    """Input, count, chips; below them, when a filter is wrong, what is wrong."""
+
+    def __init__(self, query: str = "", *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._first_query = query
+        self.suggester = QuerySuggester()
+        self._spinner: Timer | None = None
+        self._waiting: Timer | None = None
+        self._frame = 0
+        self._count = Content("")
+
+    def compose(self) -> ComposeResult:
+        """Textual's: the parts."""
+        with Horizontal(id="search-box"):
+            yield Static("❯", id="prompt")
+            yield SearchInput(
+                self._first_query,
+                placeholder="Search everything you and your agents said",
+                highlighter=QueryHighlighter(),
+                suggester=self.suggester,
+                select_on_focus=False,
+                id="query",
+            )
+            yield Static(id="count")
+            yield Chip(ModeWanted, id="mode", tooltip="How to search: by words, by meaning, or both")
+            yield Chip(ScopeWanted, id="scope", tooltip="Where to search: this workspace or everywhere")
+        yield Static(id="search-warnings")
+
+    def on_mount(self) -> None:
+        """Textual's."""
+        self.input.cursor_blink = self.app.animation_level == "full"
+        self.show_warnings(())
+
+    @property
+    def input(self) -> SearchInput:
+        """The text field."""
+        return self.query_one(SearchInput)
+
+    @property
+    def text(self) -> str:
+        """What stands in the field."""
+        return self.input.value
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Textual's: tell the screen."""
+        event.stop()
+        self.post_message(QueryChanged(event.value))
+
+    def clear(self) -> None:
+        """Empty the field."""
+        self.input.value = ""
+
+    def type_text(self, text: str) -> None:
+        """Put text in at the cursor and go there: someone typed while another part had the focus."""
+        self.input.focus()
+        self.input.insert_text_at_cursor(text)
+
+    def show_mode(self, mode: Mode) -> None:
+        """Show the search mode."""
+        chip = self.query_one("#mode", Chip)
+        chip.update(Content(f" {mode} "))
+        for other in ("combined", "keyword", "semantic"):
+            chip.set_class(mode == other, f"-{other}")
+
+    def show_scope(self, everywhere: bool) -> None:
+        """Show the scope."""
+        chip = self.query_one("#scope", Chip)
+        chip.update(Content(" everywhere " if everywhere else " this workspace "))
+        chip.set_class(everywhere, "-everywhere")
+
+    def show_answer(self, answer: Answer, final: bool) -> None:
+        """Show how much was found and how long it took, and what was wrong with the query."""
+        count = len(answer.hits)
+        took = f"{answer.took_ms:,.0f} ms" if answer.took_ms < 1_000 else f"{answer.took_ms / 1_000:.1f} s"
+        self._count = Content(f"{count:,} found · {took}" if answer.query.strip() else f"{count:,} sessions")
+        if final:
+            self.stop_waiting()
+        else:
+            self.query_one("#count", Static).update(self._count)
+        self.show_warnings(answer.warnings)
+
+    def show_warnings(self, warnings: tuple[str, ...]) -> None:
+        """Show warnings about the query, none to hide the line."""
+        line = self.query_one("#search-warnings", Static)
+        line.display = bool(warnings)
+        line.update(Content(" ⚠ " + " · ".join(shown(" ".join(warning.split())) for warning in warnings)))
+
+    def start_waiting(self) -> None:
+        """A search began: show that it runs, if it takes long enough to be noticed."""
+        self.stop_waiting()
+        self._waiting = self.set_timer(_SPINNER_AFTER, self._spin)
+
+    def stop_waiting(self) -> None:
+        """The search is done."""
+        for timer in (self._waiting, self._spinner):
+            if timer is not None:
+                timer.stop()
+        self._waiting = self._spinner = None
+        self.query_one("#count", Static).update(self._count)
+
+    def _spin(self) -> None:
+        self._spinner = self._spinner or self.set_interval(0.1, self._spin)
+        self._frame = (self._frame + 1) % len(_SPINNER)
+        self.query_one("#count", Static).update(Content(f"{_SPINNER[self._frame]} searching"))

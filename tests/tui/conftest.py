@@ -1,0 +1,255 @@
+"""A memory in memory for the screen's tests: believable sessions, searches by word, timing under the test's control."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import msgspec
+import pytest
+from prima_tui.model.query import parse
+
+from prima_tui.model.hits import (
+    Answer,
+    Cancel,
+    Conversation,
+    Hit,
+    IndexProgress,
+    Mode,
+    Reason,
+    ResumePlan,
+    Snapshot,
+    SourceStatus,
+    Status,
+)
+from prima_tui.model.session import Exchange, FileChange, ResumeCommand, Session
+from prima_tui.sources.base import Scope
+from prima_tui.tui.app import PrimaApp
+
+NOW = datetime(2026, 11, 30, 15, 0, tzinfo=UTC)
+WORKSPACE = "/home/ana/shop"
+
+PYTHON_REPLY = """The test fails only on CI because the **login** form is submitted before the session cookie exists.
+
+## What happens
+
+1. `client.get("/login")` sets the cookie only when `SESSION_COOKIE_SECURE` is off.
+2. On CI the variable is on, so the cookie is dropped and the CSRF check answers 403.
+
+```python
+def login(client: Client, user: str) -> Response:
+    # the cookie must exist before the form is posted
+    client.get("/login", secure=True)
+    return client.post("/login", {"user": user, "token": 42})
+```
+
+| file | change |
+|---|---|
+| `tests/test_login.py` | asks for the page over https first |
+| `app/settings/ci.py` | one line about cookies, with a very long explanation that has to wrap |
+
+- run `pytest tests/test_login.py -x`
+- see [the docs](https://example.org/csrf) for the rest
+"""
+
+
+def session(
+    number: int,
+    title: str,
+    *,
+    source: str = "claude-code",
+    label: str = "transcript",
+    hours: float = 1.0,
+    files: tuple[str, ...] = (),
+    tags: tuple[str, ...] = ("python", "testing"),
+    branch: str | None = "main",
+    author: str | None = None,
+    resumable: bool = True,
+    flags: tuple[str, ...] = (),
+    messages: int = 12,
+) -> Session:
+    """Make one session."""
+    end = NOW - timedelta(hours=hours)
+    changes = tuple(
+        FileChange(f"{WORKSPACE}/{path}", "edit", end, "I make the page come first, so that the cookie exists.")
+        for path in files
+    )
+    identifier = f"5e55{number:04d}-0000-4000-8000-{number:012d}"
+    return Session(
+        identifier, source, label, title, tags=tags, started_at=end - timedelta(minutes=40), ended_at=end,
+        workspace=WORKSPACE, branch=branch, message_count=messages, exchange_count=4, author=author,
+        files_changed=changes, paths=(f"/home/ana/.claude/{identifier}.jsonl",), flags=flags,
+        resume=ResumeCommand(("claude", "--resume", identifier), WORKSPACE) if resumable else None,
+    )  # fmt: skip
+
+
+def believable_sessions() -> tuple[Session, ...]:
+    """Sessions of every source, newest first."""
+    return (
+        session(1, "Fix the login test that fails on CI", hours=0.4,
+                files=("tests/test_login.py", "app/settings/ci.py"),
+                tags=("python", "bugfix", "testing"), messages=52),
+        session(2, "Move checkout totals to integer cents", hours=3, source="codex", label="Codex",
+                files=("shop/cart.py", "shop/money.py", "tests/test_money.py"), tags=("python", "refactor"),
+                branch="money-cents", messages=118),
+        session(3, "Why does the bundle contain two copies of React?", hours=7, source="vscode", label="VS Code",
+                tags=("typescript",), branch=None, messages=9),
+        session(4, "Login page: remember me for 30 days", hours=27, files=("app/login.py",), tags=("python", "feature"),
+                branch="remember-me", messages=34),
+        session(5, "Postgres connection pool runs dry under load", hours=30, source="shared-log",
+                label="shared log · bruno", author="bruno", resumable=False, tags=("bugfix",), messages=2),
+        session(6, "日本語の検索が空になる不具合 (CJK search returns nothing)", hours=75, files=("search/tokens.py",)),
+        session(7, "Add dark mode 🌙 to the settings page ✨", hours=100, files=("web/theme.css", "web/settings.tsx"),
+                tags=("css", "typescript", "feature"), branch="dark-mode"),
+        session(8, "Untitled Session", hours=24 * 12, tags=(), branch=None, messages=3, flags=("deleted",),
+                resumable=False),
+        session(9, "Rate limiting for the public API, token bucket in Redis", hours=24 * 23, source="codex",
+                label="Codex", files=tuple(f"api/limit_{n}.py" for n in range(9)), tags=("python", "feature"),
+                messages=240),
+        *(session(20 + n, f"Upgrade step {n}: replace the old queue worker", hours=24 * 40 + 30 * n,
+                  files=(f"jobs/worker_{n}.py",), branch="queue") for n in range(30)),
+    )  # fmt: skip
+
+
+def exchanges_of(found: Session) -> tuple[Exchange, ...]:
+    """A conversation for a session."""
+    at = found.started_at
+    return (
+        Exchange("Hello, have a look at the repository first please.", "I read the layout: a Django shop.", at, "a"),
+        Exchange(f"{found.title}\n\nIt only fails on CI, with a 403. Locally the login works.", PYTHON_REPLY, at, "b"),
+        Exchange("", "I changed the test; all **42** tests pass now.", at, "c"),
+        Exchange("And the settings?", "The login settings stay as they are, see `ci.py`.", at, "d", compacted=True),
+        Exchange("Look for other places", "Three more places read the cookie.", at, "e", agent="explorer"),
+        Exchange("try it with sleep(1)", "I added a sleep.", at, "f", rewound=True),
+    )
+
+
+class FakeMemory:
+    """Answers by word at once, or as slowly as ``delay`` says; counts what it is asked."""
+
+    def __init__(self, sessions: tuple[Session, ...] | None = None, everywhere: bool = False) -> None:
+        self.scope = Scope(workspace=Path(WORKSPACE), everywhere=everywhere, home=Path("/home/ana"), env={})
+        self.sessions = believable_sessions() if sessions is None else sessions
+        self.delay: Callable[[str, Mode], float] = lambda _query, _mode: 0.0
+        self.searches: list[tuple[str, Mode]] = []
+        self.cancelled: list[str] = []
+        self.refreshes = 0
+        self.index_steps = 0
+        self.indexing = threading.Event()
+        self.plan_problem = ""
+        self.plan_warning = ""
+        self.conversations: dict[tuple[str, str], tuple[Exchange, ...]] = {}
+        self.log_path = Path("/nonexistent/startup.log")
+        self.loading: Snapshot | None = None
+
+    def everything(self, flag: bool) -> FakeMemory:
+        other = FakeMemory((*self.sessions, session(99, "A session of another workspace", hours=2)), everywhere=flag)
+        other.delay = self.delay
+        return other
+
+    def snapshot(self) -> Snapshot:
+        return Snapshot()
+
+    def refresh(self, report: Callable[[Snapshot], None] | None = None, cancel: Cancel | None = None) -> Snapshot:
+        self.refreshes += 1
+        if self.loading is not None and report:
+            report(self.loading)
+        return Snapshot(self.sessions, len(self.sessions), len(self.sessions), complete=True)
+
+    def search(self, query: str, mode: Mode, *, limit: int | None = None, cancel: Cancel | None = None) -> Answer:
+        self.searches.append((query, mode))
+        wait = self.delay(query, mode)
+        until = time.monotonic() + wait
+        while time.monotonic() < until:
+            if cancel is not None and cancel.cancelled:
+                self.cancelled.append(query)
+                cancel.check()
+            time.sleep(0.002)
+        parsed = parse(query)
+        words = tuple(parsed.words)
+        if not query.strip():
+            return Answer(query, mode, tuple(Hit(s, 0.0) for s in self.sessions), took_ms=3.2)
+        hits = []
+        for found in self.sessions:
+            texts = [found.title, *(e.user + " " + e.assistant for e in self._exchanges(found))]
+            text = " ".join(texts).casefold()
+            if all(word.casefold() in text for word in words):
+                in_title = query.casefold() in found.title.casefold()
+                reasons = [Reason("words", 14.0), Reason("recent", 4.0)]
+                if in_title:
+                    reasons.insert(0, Reason("title", 20.0))
+                if mode != "keyword":
+                    reasons.append(Reason("meaning", 0.61 if in_title else 0.34))
+                score = 100.0 if in_title else 40.0
+                hits.append(Hit(found, score, 38.0, 0.61, 1, self._exchanges(found)[1], tuple(reasons)))
+        hits.sort(key=lambda hit: -hit.score)
+        similar = self.sessions[:2] if not hits and query.startswith("logn") else ()
+        return Answer(query, mode, tuple(hits), words, similar, tuple(parsed.problems), 12.4, 18_204, 3)
+
+    def _exchanges(self, found: Session) -> tuple[Exchange, ...]:
+        return self.conversations.get(found.key) or exchanges_of(found)
+
+    def conversation(self, found: Session) -> Conversation:
+        return Conversation(found, self._exchanges(found))
+
+    def extract(self, found: Session, conversation: Conversation) -> str:
+        rows = "\n".join(
+            f"| {change.path.removeprefix(WORKSPACE + '/')} | {change.explanation} |" for change in found.files_changed
+        )
+        return (
+            f"# {found.title}\n\n- **Session** `{found.id}`\n- **Date** 30 November 2026, 40 minutes\n"
+            f"- **Branch** {found.branch}\n- **Messages** {found.message_count}\n\n## Files changed\n\n"
+            f"| File | Why |\n|---|---|\n{rows}\n\n## Last replies\n\n{PYTHON_REPLY}"
+        )
+
+    def update_index(
+        self, budget: float | None, report: Callable[[IndexProgress], None] | None, cancel: Cancel | None
+    ) -> IndexProgress:
+        for step in range(self.index_steps):
+            if cancel is not None:
+                cancel.check()
+            if report:
+                report(IndexProgress(step, self.index_steps, step * 10))
+            self.indexing.wait(0.05)
+        return IndexProgress(self.index_steps, self.index_steps, self.index_steps * 10, finished=True)
+
+    def resume_plan(self, found: Session) -> ResumePlan:
+        problem = self.plan_problem
+        if found.resume is None:
+            problem = problem or "Its file was deleted; only the index still has it."
+            return ResumePlan(found, None, "", problem)
+        line = f"cd {WORKSPACE} && claude --resume {found.id}"
+        return ResumePlan(found, found.resume, line, problem, self.plan_warning)
+
+    def status(self) -> Status:
+        sources = (
+            SourceStatus("claude-code", True, 0, 0), SourceStatus("codex", False, 0, 0),
+            SourceStatus("vscode", False, 0, 0), SourceStatus("shared-log", False, 0, 0),
+        )  # fmt: skip
+        return Status(WORKSPACE, sources, "", 0, 0, "all-MiniLM-L6-v2", None, "")
+
+    def close(self) -> None:
+        return None
+
+
+@pytest.fixture
+def memory() -> FakeMemory:
+    """A fake memory with believable sessions."""
+    return FakeMemory()
+
+
+@pytest.fixture
+def make_app() -> Callable[..., PrimaApp]:
+    """Makes the program on a memory, its clock stopped."""
+
+    def make(memory: FakeMemory, **options: object) -> PrimaApp:
+        options.setdefault("clock", lambda: NOW)
+        return PrimaApp(memory, **options)  # type: ignore[arg-type]
+
+    return make
+
+
+__all__ = ["NOW", "FakeMemory", "exchanges_of", "make_app", "memory", "msgspec", "session"]
