@@ -214,6 +214,7 @@ def sessions(workspace: Path | None, everywhere: bool, as_json: bool, text: str)
 @_mode_option
 @_json_option
 @click.option("-n", "--limit", type=click.IntRange(0), default=20, show_default=True, help="Most results.")
+@click.option("--deep", is_flag=True, help="Search extracts and checkpoints too.")
 @click.option("--budget", type=click.FloatRange(0), default=None, help="Seconds for indexing first (default 20).")
 def search(
     query: tuple[str, ...],
@@ -222,6 +223,7 @@ def search(
     mode: Mode,
     as_json: bool,
     limit: int,
+    deep: bool,
     budget: float | None,
 ) -> None:
     """Ranked sessions, each with its best exchange."""
@@ -235,7 +237,7 @@ def search(
         _end_progress()
         if progress.note:
             notes.append(progress.note)
-    answer = memory.search(" ".join(query), mode, limit=limit)
+    answer = memory.search(" ".join(query), mode, limit=limit, deep=deep)
     _warn([*answer.warnings, *notes, *snapshot.warnings], as_json)
     document = output.search_json(answer, [*notes, *snapshot.warnings]) if as_json else None
     _print(document, lambda: output.search_text(answer))
@@ -278,6 +280,18 @@ def files(part: str, workspace: Path | None, everywhere: bool, as_json: bool) ->
     rows = output.file_history(snapshot.sessions, part)
     _warn(list(memory.settings.problems), as_json)
     _print(output.files_json(rows, snapshot.warnings) if as_json else None, lambda: output.files_text(rows))
+
+
+@program.command()
+@_scope_options
+@_json_option
+def extracts(workspace: Path | None, everywhere: bool, as_json: bool) -> None:
+    """The extracts of substantial sessions, and checkpoints, newest first."""
+    from prima_tui import output
+
+    found = _memory(workspace, everywhere).extracts()
+    rows = [output.extract_json(one.path, one.project, one.at, one.description) for one in found]
+    _print({"extracts": rows, "warnings": []} if as_json else None, lambda: output.extracts_text(found))
 
 
 @program.command()

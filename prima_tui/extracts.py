@@ -2,15 +2,104 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
+from pathlib import Path, PureWindowsPath
 
+import msgspec
+
+from prima_tui.config import private_folder
 from prima_tui.model.session import Exchange, FileChange, Session, shown_path
 
 _REPLY_CHARACTERS = 200
 """A reply is substantial past this length."""
 _LAST_REPLIES = 5
 _LAST_EXCHANGES = 10
+_MANY_MESSAGES = 50
+_MANY_FILES = 10
+_LONG = timedelta(minutes=30)
+_NAME = re.compile(r"(\d{4}-\d{2}-\d{2})(?:-(\d{2})(\d{2}))?.*(?:extract|checkpoint).*\.md", re.IGNORECASE)
+
+
+class StoredExtract(msgspec.Struct, frozen=True):
+    """An extract or checkpoint file: where it is, when its session was, what its first lines call it, its text."""
+
+    path: str
+    project: str
+    """The name of its folder."""
+    at: datetime
+    """The local time in its name (midnight when it holds none), in UTC."""
+    description: str
+    text: str
+
+
+def is_substantial(session: Session) -> bool:
+    """Tell whether a session earns an extract: 50 messages, 10 files changed, or 30 minutes, or more of one of them."""
+    files = {change.path for change in session.files_changed}
+    long = bool(session.started_at and session.ended_at and session.ended_at - session.started_at >= _LONG)
+    return session.message_count >= _MANY_MESSAGES or len(files) >= _MANY_FILES or long
+
+
+def project_id(folder: str) -> str:
+    """Return the project id of a working folder: its last name in lower case, spaces to hyphens, punctuation removed.
+
+    ``Example Consulting`` gives ``example-consulting``; a folder with no letter or digit in its name gives ``project``.
+    """
+    name = PureWindowsPath(folder).name if "\\" in folder or folder[1:2] == ":" else Path(folder).name
+    hyphened = re.sub(r"\s+", "-", name.lower().strip())
+    return re.sub(r"[^\w-]", "", hyphened).strip("-") or "project"
+
+
+def write_extract(root: Path, session: Session, exchanges: Sequence[Exchange]) -> Path | None:
+    """Write the session's extract below ``root`` (one folder for each project); return its path, None if there is none.
+
+    At most one is written for each project folder and local day: none if the folder holds an extract or a checkpoint of
+    that day, or a file named after the session. Never updates one. Raises OSError when it can't be written.
+    """
+    if session.started_at is None or not session.workspace:
+        return None
+    start = session.started_at.astimezone()
+    folder = root / project_id(session.workspace)
+    day = start.strftime("%Y-%m-%d")
+    try:
+        names = os.listdir(folder)
+    except FileNotFoundError:
+        names = []
+    for name in names:
+        match = _NAME.fullmatch(name)
+        if session.id in name or (match is not None and match.group(1) == day):
+            return None
+    private_folder(root)
+    path = private_folder(folder) / f"{start:%Y-%m-%d-%H%M}-session-extract.md"
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        return None
+    with os.fdopen(descriptor, "w", encoding="utf-8", errors="replace") as file:
+        file.write(extract_markdown(session, exchanges))
+    return path
+
+
+def stored_extracts(root: Path) -> list[StoredExtract]:
+    """Return every extract and checkpoint below ``root``, newest first; one that can't be read is left out."""
+    found = []
+    for path in root.glob("*/*.md"):
+        match = _NAME.fullmatch(path.name)
+        if match is None:
+            continue
+        try:
+            text = path.read_text(encoding="utf-8", errors="replace")
+            at = datetime.strptime(
+                f"{match.group(1)} {match.group(2) or '00'}{match.group(3) or '00'}", "%Y-%m-%d %H%M"
+            )
+        except (OSError, ValueError):
+            continue
+        described = re.search(r"^(?:description:\s*|#+\s+)(.+)$", text, re.MULTILINE)
+        description = described.group(1).strip() if described else ""
+        found.append(StoredExtract(str(path), path.parent.name, at.astimezone(UTC), description, text))
+    return sorted(found, key=lambda one: (one.at, one.path), reverse=True)
 
 
 def extract_markdown(session: Session, exchanges: Sequence[Exchange]) -> str:

@@ -16,11 +16,12 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
+from prima_tui.extracts import is_substantial
 from prima_tui.index.catalog import Catalog
 from prima_tui.index.messages import MessageTable
 from prima_tui.index.update import FileShare
 from prima_tui.model.hits import Cancel, Snapshot, SourceStatus
-from prima_tui.model.session import Exchange
+from prima_tui.model.session import Exchange, Session
 from prima_tui.search.library import Entry, Library, build_library
 from prima_tui.sources.assemble import assemble
 from prima_tui.sources.base import Problem, Scope, Source, SourceFile
@@ -98,7 +99,6 @@ class History:
             try:
                 for file in source.files(self.scope, problems):
                     files[file.path] = file
-                problems += _empty_folders(source.roots(self.scope))
             except Exception as error:  # a fault of one source must not cost the others
                 problems.append(Problem(f"can't be listed: {type(error).__name__}: {error}"[:200], source.id))
             self._listed[source.id] = problems
@@ -253,6 +253,10 @@ class History:
             if path in self._readings
         ]
 
+    def earns_extract(self, session: Session) -> bool:
+        """Tell whether a session is substantial and of a source whose sessions get extracts."""
+        return bool(getattr(self._sources.get(session.source), "extracted", False)) and is_substantial(session)
+
     def close(self) -> None:
         """Let the memory go."""
         self.table.close()
@@ -264,18 +268,6 @@ def _in_agent(exchange: Exchange, agent: str) -> Exchange:
     return Exchange(
         exchange.user, exchange.assistant, exchange.at, exchange.key, agent, exchange.rewound, exchange.compacted
     )
-
-
-def _empty_folders(roots: Iterable[Path]) -> list[Problem]:
-    problems = []
-    for root in roots:
-        try:
-            with os.scandir(root) as entries:
-                if next(entries, None) is None:
-                    problems.append(Problem("the folder is empty", str(root)))
-        except OSError:
-            continue
-    return problems
 
 
 def _by_size(files: Sequence[SourceFile]) -> Iterator[list[SourceFile]]:

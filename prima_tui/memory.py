@@ -18,7 +18,7 @@ import msgspec
 
 from prima_tui.config import MEMORY_FOLDER, Settings, memory_folder, private_folder
 from prima_tui.errors import ModelUnavailable, PrimaError, StoreBusy, StoreUnusable, UsageError
-from prima_tui.extracts import extract_markdown
+from prima_tui.extracts import StoredExtract, extract_markdown, stored_extracts, write_extract
 from prima_tui.model.hits import (
     Answer,
     Cancel,
@@ -27,6 +27,7 @@ from prima_tui.model.hits import (
     Hit,
     IndexProgress,
     Mode,
+    PastEntry,
     ResumePlan,
     Snapshot,
     Status,
@@ -34,8 +35,8 @@ from prima_tui.model.hits import (
 from prima_tui.model.query import Query, parse
 from prima_tui.model.session import Exchange, Session
 from prima_tui.resume import plan_resume
-from prima_tui.sources.base import Scope
-from prima_tui.startup_log import StartupLog
+from prima_tui.sources.base import Problem, Scope
+from prima_tui.startup_log import StartupLog, warning_lines
 
 if TYPE_CHECKING:
     from prima_tui.history import History
@@ -120,6 +121,7 @@ class Memory:
         mode: Mode = "combined",
         *,
         limit: int | None = None,
+        deep: bool = False,
         cancel: Cancel | None = None,
         now: datetime | None = None,
     ) -> Answer:
@@ -127,11 +129,14 @@ class Memory:
 
         A blank query lists all sessions, newest first. With ``limit`` at most so many hits come back, each with its
         best exchange; without it all of them, with the place of the exchange only. When the semantic half fails the
-        keyword hits come with a warning. Raises Cancelled when cancelled meanwhile.
+        keyword hits come with a warning. ``deep`` looks into extracts and checkpoints too. When the conversations hold
+        nothing the session history's summaries are looked through. Raises Cancelled when cancelled meanwhile.
         """
         import duckdb
 
         from prima_tui.search import combined
+        from prima_tui.search.deep import search_extracts
+        from prima_tui.search.keyword import query_words
 
         started = time.perf_counter()
         now = now or datetime.now(UTC).astimezone()
@@ -155,20 +160,35 @@ class Memory:
             similar = () if found or not query.text else combined.alike(library, query, cancel)
         except duckdb.InterruptException as error:
             raise Cancelled from error
+        words = query_words(query)
+        past = () if found else self._past(query, words, now)
+        extracts = search_extracts(self.extracts_folder, query, words, now)[: limit or None] if deep else ()
         if mode != "keyword":
             indexed, waiting = self._coverage()
-        hits = self._with_exchanges(found[:limit], found) if limit is not None else [one.hit for one in found]
+        hits = self._with_exchanges(found[:limit]) if limit is not None else [one.hit for one in found]
         return Answer(
             query=text,
             mode=mode,
             hits=tuple(hits),
             words=(*query.words, *query.phrases),
             similar=tuple(similar),
+            extracts=tuple(extracts),
+            session_history=tuple(past),
             warnings=tuple(warnings),
             took_ms=(time.perf_counter() - started) * 1000,
             indexed_exchanges=indexed,
             pending_files=waiting,
         )
+
+    def _past(self, query: Query, words: Sequence[str], now: datetime) -> list[PastEntry]:
+        from prima_tui.search.past import search_past
+
+        if query.filters:
+            return []
+        problems: list[Problem] = []
+        found = search_past(self.scope.workspace, words, now.date(), problems)
+        self.log.note(warning_lines("session history", problems))
+        return found
 
     def _similar(self, library: object, query: Query, cancel: Cancel) -> list[object]:
         from prima_tui.search.semantic import search_semantic
@@ -181,7 +201,7 @@ class Memory:
             )
         return list(search_semantic(library, index, query, self._model().query, cancel))  # type: ignore[arg-type]
 
-    def _with_exchanges(self, found: Sequence[Found], _all: Sequence[Found]) -> list[Hit]:
+    def _with_exchanges(self, found: Sequence[Found]) -> list[Hit]:
         history = self._open()
         places = [one.place(history.library) for one in found]
         texts = history.exchanges((place[0], place[1]) for place in places if place is not None)
@@ -271,6 +291,15 @@ class Memory:
         return self._open().roots()
 
     @property
+    def extracts_folder(self) -> Path:
+        """The folder below which extracts are kept, one folder for each project."""
+        return self._index_path().with_name("extracts")
+
+    def extracts(self) -> list[StoredExtract]:
+        """Return the extracts and checkpoints that are kept, newest first."""
+        return stored_extracts(self.extracts_folder)
+
+    @property
     def log_path(self) -> Path:
         """The startup log's file."""
         return self.log.path
@@ -330,7 +359,20 @@ class Memory:
         from prima_tui.index.update import Updater
 
         lock = self._index_path().with_name("update.lock")
-        return Updater(self._semantic(), self._model(), self._exchanges, lock, self._folder)
+        return Updater(self._semantic(), self._model(), self._exchanges, lock, self._folder, self._write_extracts)
+
+    def _write_extracts(self, paths: Sequence[str]) -> None:
+        """Write the extracts that the sessions of newly indexed files earn; one that can't be written is noted."""
+        history = self._open()
+        indexed = set(paths)
+        for entry in history.library.entries:
+            session = entry.session
+            if session.paths[0] not in indexed or not history.earns_extract(session):
+                continue
+            try:
+                write_extract(self.extracts_folder, session, history.conversation(entry))
+            except OSError as error:
+                self.log.note([f"extract of {session.id} not written: {error}"])
 
     def _rebuild(self) -> Rebuild:
         from prima_tui.index.rebuild import Rebuild

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from prima_tui.extracts import duration, extract_markdown, local_time
+from prima_tui.extracts import StoredExtract, duration, extract_markdown, local_time
 from prima_tui.model.hits import Answer, Conversation, Hit, Snapshot, Status
 from prima_tui.model.session import Exchange, FileChange, Session, shown_path
 from prima_tui.model.text import fold, shown, snippet
@@ -93,9 +93,20 @@ def search_json(answer: Answer, warnings: Iterable[str]) -> Json:
         "results": [hit_json(hit) for hit in answer.hits],
         "similar": [session_json(one) for one in answer.similar],
         "documents": [],
-        "extracts": [],
-        "session_history": [],
+        "extracts": [
+            extract_json(one.path, one.project, one.at, one.description, one.score) for one in answer.extracts
+        ],
+        "session_history": [
+            {"month": one.month, "date": one.date, "time": one.time, "text": one.text, "projects": list(one.projects)}
+            for one in answer.session_history
+        ],
     }
+
+
+def extract_json(path: str, project: str, at: datetime, description: str, score: float | None = None) -> Json:
+    """Return one extract or checkpoint; the score is that of a deep search."""
+    found = {} if score is None else {"score": score}
+    return {"path": path, "project": project, "at": instant(at), "description": description, **found}
 
 
 def hit_json(hit: Hit) -> Json:
@@ -204,6 +215,16 @@ def session_text(session: Session) -> str:
     return f"{one_line(head)}\n{'':18}{one_line(' · '.join(facts))}"
 
 
+def extracts_text(extracts: Sequence[StoredExtract]) -> str:
+    """Return what ``extracts`` prints for people."""
+    if not extracts:
+        return "No extracts yet. `prima-tui index` writes them for sessions of 50 messages, 10 files or 30 minutes."
+    return "\n".join(
+        f"{local_time(one.at):16}  {one_line(one.project)}  {one_line(one.description)}\n{'':18}{one_line(one.path)}"
+        for one in extracts
+    )
+
+
 def picked_text(session: Session) -> str:
     """Return a picked session as one line for scripts: id, source, folder and title, tab-separated."""
     return "\t".join(one_line(value) for value in (session.id, session.source, session.workspace or "", session.title))
@@ -230,6 +251,15 @@ def search_text(answer: Answer) -> str:
         blocks.append("Nothing was found." if answer.query.strip() else "No sessions here.")
     if answer.similar:
         blocks.append("Similar titles and files:\n" + "\n".join(session_text(one) for one in answer.similar))
+    if answer.extracts:
+        rows = [f"{one.score:6.1f}  {one_line(one.description)}\n{'':8}{one_line(one.path)}" for one in answer.extracts]
+        blocks.append("Extracts and checkpoints:\n" + "\n".join(rows))
+    if answer.session_history:
+        rows = [
+            f"{one_line(f'{one.date or one.month} {one.time}'):18}{one_line(one.text)}"
+            for one in answer.session_history
+        ]
+        blocks.append("Session History Summaries\n" + "\n".join(rows))
     return "\n\n".join(blocks)
 
 

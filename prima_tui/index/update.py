@@ -62,7 +62,10 @@ class Updater:
         exchanges: Exchanges,
         lock: Path,
         make_folder: Callable[[], object],
+        indexed: Callable[[Sequence[str]], None] | None = None,
     ) -> None:
+        """``indexed`` is told the paths of files each time some are whole."""
+        self._indexed = indexed or (lambda _paths: None)
         self._index = index
         self._embedder = embedder
         self._exchanges = exchanges
@@ -105,6 +108,8 @@ class Updater:
         self._index.load()
         waiting = pending(self._index, shares)
         progress = IndexProgress(files_total=len(waiting), finished=not waiting)
+        if waiting:
+            self._index.create()  # a disk that takes no index must cost nothing
         deadline = None if budget is None else started + budget
 
         def out_of_time() -> bool:
@@ -149,6 +154,8 @@ class Updater:
         complete = len(vectors) == len(missing)
         self._index.write(unit.rows, vectors, unit.whole if complete else ())
         self._index.load()
+        if complete and unit.whole:
+            self._indexed([one.path for one in unit.whole])
         return msgspec.structs.replace(
             progress,
             files_done=progress.files_done + (len(unit.whole) if complete else 0),

@@ -30,7 +30,7 @@ _MIGRATIONS = [
         "CREATE TABLE store.files (path VARCHAR, source VARCHAR, state VARCHAR, indexed_at TIMESTAMP)",
         "CREATE TABLE store.exchanges (path VARCHAR, number INTEGER, position INTEGER, source VARCHAR,"
         " session_id VARCHAR,"
-        " label VARCHAR, author VARCHAR, agent VARCHAR, project_folder VARCHAR, branch VARCHAR, at TIMESTAMP,"
+        " label VARCHAR, author VARCHAR, agent VARCHAR, project_folder VARCHAR, branch VARCHAR, occurred_at TIMESTAMP,"
         " user_text VARCHAR, assistant_text VARCHAR, hash VARCHAR, vector FLOAT[384], written BIGINT)",
         # what was taken out of a path, so that other processes' copies in memory follow
         "CREATE TABLE store.removals (path VARCHAR, number INTEGER, position INTEGER, hash VARCHAR, written BIGINT)",
@@ -207,7 +207,7 @@ class SemanticIndex:
             if store is None:
                 return ()
             rows = store.execute(
-                "SELECT user_text, assistant_text, at, agent FROM store.exchanges WHERE source = $source"
+                "SELECT user_text, assistant_text, occurred_at, agent FROM store.exchanges WHERE source = $source"
                 " AND session_id = $id ORDER BY agent <> '', path, number, position",
                 {"source": source, "id": session_id},
             ).fetchall()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from datetime import datetime
 from typing import Literal
 
 import msgspec
@@ -38,6 +39,29 @@ class Hit(msgspec.Struct, frozen=True):
     reasons: tuple[Reason, ...] = ()
 
 
+class ExtractFound(msgspec.Struct, frozen=True):
+    """An extract or checkpoint file that a deep search found."""
+
+    path: str
+    project: str
+    at: datetime
+    description: str
+    text: str
+    score: float
+
+
+class PastEntry(msgspec.Struct, frozen=True):
+    """A summary of the session history, shown when the conversations held nothing."""
+
+    month: str
+    """``YYYY-MM``."""
+    date: str
+    """``YYYY-MM-DD``, "" where none is recorded."""
+    time: str
+    text: str
+    projects: tuple[str, ...] = ()
+
+
 class Answer(msgspec.Struct, frozen=True):
     """The answer to one query, complete in itself: it carries the query, so a stale one can be told and dropped."""
 
@@ -48,6 +72,10 @@ class Answer(msgspec.Struct, frozen=True):
     """What to highlight: the plain words and quoted phrases of the query, filters left out."""
     similar: tuple[Session, ...] = ()
     """When nothing was found: sessions with a like title or file path, for a heading of their own."""
+    extracts: tuple[ExtractFound, ...] = ()
+    """Of a deep search only."""
+    session_history: tuple[PastEntry, ...] = ()
+    """Under the heading ``Session History Summaries``, when there are no hits."""
     warnings: tuple[str, ...] = ()
     took_ms: float = 0.0
     indexed_exchanges: int = 0
