@@ -50,29 +50,6 @@ class Rollout:
         self._turns: list[Turn] = []
         self._stamp: object = None
         self._stamps: list[str] = []
-        self._records: dict[str, Callable[[Record], None]] = {
-            "session_meta": self._session_meta,
-            "response_item": self._response_item,
-            "event_msg": self._event,
-            "turn_context": self._turn_context,
-            "compacted": self._compacted,
-        }
-        self._events: dict[str, Callable[[Record], None]] = {
-            "user_message": self._user_message,
-            "agent_message": self._agent_message,
-            "item_completed": self._item_completed,
-            "task_started": self._turn_started,
-            "turn_started": self._turn_started,
-            "task_complete": self._turn_complete,
-            "turn_complete": self._turn_complete,
-            "turn_aborted": self._turn_complete,
-            "thread_rolled_back": self._rolled_back,
-            "context_compacted": self._context_compacted,
-            "patch_apply_end": self._patch_applied,
-            "exited_review_mode": self._review_ended,
-            "thread_name_updated": self._renamed,
-            "thread_goal_updated": self._goal_updated,
-        }
 
     def take(self, record: Record) -> None:
         """Take in the next record, of any generation and in any shape."""
@@ -85,10 +62,10 @@ class Rollout:
             self._stamp = stamp
             if type(stamp) is str:
                 self._stamps.append(stamp)
-            handler = self._records.get(kind)
+            handler = _RECORDS.get(kind)
             if handler is not None:
                 self.records += 1
-                handler(payload)
+                handler(self, payload)
                 self._in_header = self._in_header and kind == "session_meta"
             elif kind not in SILENT_RECORDS:
                 self.unknown[f'unknown record type "{kind[:60]}"'] += 1
@@ -198,9 +175,9 @@ class Rollout:
         if not isinstance(kind, str):
             self.unknown["event without a known type"] += 1
             return
-        handler = self._events.get(kind)
+        handler = _EVENTS.get(kind)
         if handler is not None:
-            handler(payload)
+            handler(self, payload)
         elif kind not in SILENT_EVENTS:
             self.unknown[f'unknown event type "{kind[:60]}"'] += 1
 
@@ -305,6 +282,32 @@ class Rollout:
         """Return the turns that stand, in order."""
         self._next_turn()
         return self._turns
+
+
+# outside of the class, so that a rollout holds no reference to itself and is freed at once
+_RECORDS: dict[str, Callable[[Rollout, Record], None]] = {
+    "session_meta": Rollout._session_meta,
+    "response_item": Rollout._response_item,
+    "event_msg": Rollout._event,
+    "turn_context": Rollout._turn_context,
+    "compacted": Rollout._compacted,
+}
+_EVENTS: dict[str, Callable[[Rollout, Record], None]] = {
+    "user_message": Rollout._user_message,
+    "agent_message": Rollout._agent_message,
+    "item_completed": Rollout._item_completed,
+    "task_started": Rollout._turn_started,
+    "turn_started": Rollout._turn_started,
+    "task_complete": Rollout._turn_complete,
+    "turn_complete": Rollout._turn_complete,
+    "turn_aborted": Rollout._turn_complete,
+    "thread_rolled_back": Rollout._rolled_back,
+    "context_compacted": Rollout._context_compacted,
+    "patch_apply_end": Rollout._patch_applied,
+    "exited_review_mode": Rollout._review_ended,
+    "thread_name_updated": Rollout._renamed,
+    "thread_goal_updated": Rollout._goal_updated,
+}
 
 
 def _string(value: object) -> str:

@@ -68,7 +68,7 @@ class Turn:
         """Tell whether this typed message is here by another kind of record, and not yet by this one."""
         found = False
         for user in self.users:
-            if user.text == text or same(user.text) == same(text):
+            if _alike(user.text, text):
                 if user.kind == kind:
                     return False
                 found = True
@@ -110,6 +110,11 @@ class Turn:
 def same(text: str) -> str:
     """Return what all records of one message have in common: its text without regard to white space."""
     return " ".join(text.split())
+
+
+def _alike(one: str, other: str) -> bool:
+    """Tell whether two stripped texts are the same, asking the cheap questions first."""
+    return one == other or (one[:1] == other[:1] and one[-1:] == other[-1:] and same(one) == same(other))
 
 
 def _once(messages: list[_Message]) -> list[_Message]:
