@@ -58,7 +58,8 @@ def assemble(readings: Iterable[FileReading], scope: Scope, sources: Mapping[str
     """Put the transcripts of all files together into the sessions of the scope, in no particular order.
 
     A summary is given to the session whose file holds its leaf record; a subagent's transcript goes to the session
-    that started it; two files of one session id are one session, and text that both hold counts once.
+    that started it; two files of one session id are one session, and text that both hold counts once. A file in which
+    nobody said or changed anything is no session.
     """
     by_source: dict[str, list[FileReading]] = defaultdict(list)
     for reading in readings:
@@ -97,6 +98,7 @@ def _of_source(source: Source, readings: Sequence[FileReading], scope: Scope) ->
     assembled = [
         _session(group, children.get(session_id, []), summaries, numbers, leading_only)
         for session_id, group in mains.items()
+        if any(one.exchange_keys or one.files_changed for one in [*group, *children.get(session_id, ())])
     ]
     return _with_copies_told(assembled, mains)
 
