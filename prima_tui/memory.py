@@ -22,7 +22,6 @@ from prima_tui.extracts import StoredExtract, extract_markdown, stored_extracts,
 from prima_tui.model.hits import (
     Answer,
     Cancel,
-    Cancelled,
     Conversation,
     Hit,
     IndexProgress,
@@ -132,8 +131,6 @@ class Memory:
         keyword hits come with a warning. ``deep`` looks into extracts and checkpoints too. When the conversations hold
         nothing the session history's summaries are looked through. Raises Cancelled when cancelled meanwhile.
         """
-        import duckdb
-
         from prima_tui.search import combined
         from prima_tui.search.deep import search_extracts
         from prima_tui.search.keyword import query_words
@@ -146,20 +143,10 @@ class Memory:
         library = history.library
         warnings = list(query.problems)
         indexed, waiting = 0, 0
-        try:
-            found = combined.search(
-                library,
-                history.table,
-                partial(self._similar, library),
-                query,
-                mode,
-                now,
-                cancel,
-                warnings,
-            )
-            similar = () if found or not query.text else combined.alike(library, query, cancel)
-        except duckdb.InterruptException as error:
-            raise Cancelled from error
+        found = combined.search(
+            library, history.table, partial(self._similar, library), query, mode, now, cancel, warnings
+        )
+        similar = () if found or not query.text else combined.alike(library, query, cancel)
         words = query_words(query)
         past = () if found else self._past(query, words, now)
         extracts = search_extracts(self.extracts_folder, query, words, now)[: limit or None] if deep else ()

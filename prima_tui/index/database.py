@@ -10,14 +10,16 @@ import contextlib
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import duckdb
 
 from prima_tui.config import private_folder
 from prima_tui.errors import StoreBusy, StoreUnusable
+from prima_tui.model.hits import Cancelled
 
 WAIT_SECONDS = 0.9
 """How long a file that another process has open is tried again; nobody is blocked for more than a second."""
@@ -218,6 +220,14 @@ class DatabaseFile:
         except OSError as error:
             raise StoreUnusable(f"{self.path} {why} and can't be moved aside: {error.strerror or error}") from error
         self._notice(f"{self.path} {why}; it was kept as {aside.name} and a new one is made")
+
+
+def fetched(cursor: duckdb.DuckDBPyConnection, sql: str, parameters: Mapping[str, object]) -> list[Any]:
+    """Return the rows of a query. Raises Cancelled when the cursor was interrupted meanwhile."""
+    try:
+        return cursor.execute(sql, dict(parameters)).fetchall()
+    except duckdb.InterruptException as error:
+        raise Cancelled from error
 
 
 def _is_lock(message: str) -> bool:

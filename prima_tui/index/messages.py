@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 import duckdb
 import msgspec
 
+from prima_tui.index.database import fetched
 from prima_tui.sources.reading import Messages
 
 
@@ -125,7 +126,7 @@ class MessageTable:
         """Return every part in which at least one message contains at least one of the folded words.
 
         ``whole`` is the folded query: among messages with equally many words the one that holds it as it stands is
-        the better. Raises duckdb.InterruptException when the cursor was interrupted.
+        the better. Raises Cancelled when the cursor was interrupted.
         """
         if not words:
             return []
@@ -140,12 +141,13 @@ class MessageTable:
             bonus = f"(CASE WHEN {' AND '.join(names)} THEN contains(folded, $whole)::INTEGER ELSE 0 END)"
             parameters["whole"] = whole
         counted = " AND (part, position) NOT IN (SELECT (part, position) FROM left_out)" if self._left_out else ""
-        rows = cursor.execute(
+        rows = fetched(
+            cursor,
             f"SELECT part, min_by(position, (-({found}) * 2 - {bonus}, position)), {counts}"
             f" FROM (SELECT part, position, folded, {contains} FROM messages)"
             f" WHERE ({' OR '.join(names)}){counted} GROUP BY part",
             parameters,
-        ).fetchall()
+        )
         return [PartMatch(row[0], tuple(row[2:]), row[1]) for row in rows]
 
     def contains_outside(self, part: int, words: Sequence[str], positions: frozenset[int]) -> bool:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import duckdb
 import msgspec
 
-from prima_tui.index.database import DatabaseFile
+from prima_tui.index.database import DatabaseFile, fetched
 from prima_tui.model.session import Exchange, Session
 
 if TYPE_CHECKING:
@@ -170,16 +170,17 @@ class SemanticIndex:
     def similar(self, vector: Vector, cursor: duckdb.DuckDBPyConnection | None = None) -> list[Similar]:
         """Compare the query's vector, shape (384,), with every stored exchange by cosine; best of each transcript.
 
-        Raises duckdb.InterruptException when the cursor was interrupted.
+        Raises Cancelled when the cursor was interrupted.
         """
         cursor = cursor or self.cursor()
-        rows = cursor.execute(
+        rows = fetched(
+            cursor,
             "SELECT path, number, any_value(source), any_value(session_id), arg_max(position, likeness),"
             " max(likeness), arg_max(hash, likeness) FROM (SELECT path, number, source, session_id, position, hash,"
             " array_cosine_similarity(vector, $vector::FLOAT[384]) AS likeness FROM vectors)"
             f" WHERE likeness >= {FLOOR}::FLOAT GROUP BY path, number",
             {"vector": vector.tolist()},
-        ).fetchall()
+        )
         return [Similar(row[0], row[1], row[2], row[3], row[4], float(row[5]), row[6]) for row in rows]
 
     def cursor(self) -> duckdb.DuckDBPyConnection:

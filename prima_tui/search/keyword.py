@@ -43,7 +43,7 @@ def search_keyword(
 ) -> list[KeywordHit]:
     """Return the sessions that match, best first, ties newest first. Filters alone list sessions, newest first.
 
-    Raises Cancelled, or the database's interrupt error, when cancelled meanwhile.
+    Raises Cancelled when cancelled meanwhile.
     """
     cancel = cancel or Cancel()
     entries = [entry for entry in library.entries if matches(query, entry.session)]

@@ -31,7 +31,7 @@ def search_semantic(
     """Return the sessions with an exchange alike (cosine of at least 0.3), most alike first, ties newest first.
 
     Sessions whose file is gone are among them, flagged ``deleted``. Raises ModelUnavailable from ``embed``, StoreBusy
-    or StoreUnusable from the index, Cancelled or the database's interrupt error when cancelled meanwhile.
+    or StoreUnusable from the index, Cancelled when cancelled meanwhile.
     """
     cancel = cancel or Cancel()
     vector = embed(query.text)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar
 
@@ -63,8 +63,6 @@ class PrimaApp(App[PickResult | None]):
         pick: bool = False,
         demo: bool = False,
         theme: str = "",
-        keys: Mapping[str, str] | None = None,
-        budget: float = 20.0,
         clock: Callable[[], datetime] | None = None,
         run: Run = run_command,
         refresh_seconds: float = REFRESH_SECONDS,
@@ -72,7 +70,9 @@ class PrimaApp(App[PickResult | None]):
         super().__init__()
         for own in OWN_THEMES:
             self.register_theme(own)
-        self.theme = theme if theme in self.available_themes else DARK.name
+        settings = memory.settings
+        wanted = theme or settings.theme
+        self.theme = wanted if wanted in self.available_themes else DARK.name
         # Nothing is animated: scrolling is where it goes at once, and a screen reader or a slow line sees no flicker.
         self.animation_level = "none"
         self._browse = BrowseScreen(
@@ -81,13 +81,12 @@ class PrimaApp(App[PickResult | None]):
             mode=mode,
             pick=pick,
             demo=demo,
-            budget=budget,
+            budget=settings.budget_seconds,
             clock=clock,
             run=run,
             refresh_seconds=refresh_seconds,
         )
-        if keys:
-            self.set_keymap(keys)
+        self.set_keymap(settings.keys)
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """Textual's: our own variables, for themes that don't set them."""
