@@ -23,6 +23,7 @@ _READ_FIRST = 100_000
 # Every piece begins with an ASCII character, which never combines with what stands before it: so folding the pieces
 # one by one gives the same as folding the whole.
 _PIECE = re.compile(r".{1,200}[^\x00-\x7f]*", re.DOTALL)
+_SMALL_PIECE = re.compile(r".{1,8}[^\x00-\x7f]*", re.DOTALL)
 _SPACES = re.compile(r"\s+")
 
 # A complete colour code has no place in plain text and is left out; any other control character is made visible.
@@ -181,20 +182,36 @@ class _FoldedText:
         self._starts: list[int] = []
         self._original_starts: list[int] = []
         self._tables: list[list[Span] | None] = []
-        parts = []
-        length = 0
+        self._parts: list[str] = []
+        self._length = 0
         for piece in _PIECE.finditer(text):
-            part = piece.group()
-            folded = fold(part)
-            table: list[Span] | None = None
-            if not (len(folded) == len(part) and unicodedata.is_normalized("NFC", part) and part.casefold() == folded):
-                folded, table = _tabled(part)
-            self._starts.append(length)
-            self._original_starts.append(piece.start())
-            self._tables.append(table)
-            parts.append(folded)
-            length += len(folded)
-        self.folded = "".join(parts)
+            if not self._add(piece.group(), piece.start()):
+                # Only the few characters around the one that changes length are worth a table.
+                for small in _SMALL_PIECE.finditer(text, piece.start(), piece.end()):
+                    if not self._add(small.group(), small.start()):
+                        self._add_tabled(small.group(), small.start())
+        self.folded = "".join(self._parts)
+
+    def _add(self, piece: str, start: int) -> bool:
+        """Add a piece that folds character by character; say no to any other."""
+        folded = piece.lower() if piece.isascii() else piece.casefold()
+        if len(folded) != len(piece) or not (
+            unicodedata.is_normalized("NFC", piece) and unicodedata.is_normalized("NFC", folded)
+        ):
+            return False
+        self._append(folded, start, None)
+        return True
+
+    def _add_tabled(self, piece: str, start: int) -> None:
+        folded, table = _tabled(piece)
+        self._append(folded, start, table)
+
+    def _append(self, folded: str, start: int, table: list[Span] | None) -> None:
+        self._starts.append(self._length)
+        self._original_starts.append(start)
+        self._tables.append(table)
+        self._parts.append(folded)
+        self._length += len(folded)
 
     def original(self, start: int, end: int) -> Span:
         """Return the stretch of the original text that the folded stretch comes from."""
