@@ -179,18 +179,8 @@ def _screen(memory: Memory, query: str, mode: Mode, pick: bool, *, demo: bool = 
     from prima_tui.tui.terminal import screen_on_terminal
 
     try:
-        settings = memory.settings
         with screen_on_terminal():
-            return PrimaApp(
-                memory,
-                query=query,
-                mode=mode,
-                pick=pick,
-                demo=demo,
-                theme=settings.theme,
-                keys=settings.keys,
-                budget=settings.budget_seconds,
-            ).run()
+            return PrimaApp(memory, query=query, mode=mode, pick=pick, demo=demo).run()
     finally:
         memory.close()
 

@@ -51,7 +51,9 @@ class History:
         self._sources: dict[str, Source] = {source.id: source for source in all_sources(self._plug_in_problems)}
         self._readings: dict[str, FileReading] = {}
         self._listed: dict[str, list[Problem]] = {}
+        self._unloaded: dict[str, FileReading] = {}
         self._refreshing = threading.Lock()
+        self._loading = threading.Lock()
         self._snapshot = Snapshot()
 
     @property
@@ -75,9 +77,14 @@ class History:
                 return self._snapshot
             for path in gone:
                 del self._readings[path]
+                self._unloaded.pop(path, None)
             self.table.remove(gone)
-            for reading in self._catalog.load(changed, self.table):
-                self._readings[reading.file.path] = reading
+            known = self._catalog.load(changed, self.table.connection)
+            with self._loading:
+                for reading in known:
+                    self._readings[reading.file.path] = reading
+                    self.table.reserve(reading.file.path, len(reading.transcripts))
+                    self._unloaded[reading.file.path] = reading
             waiting = sorted(
                 (file for file in changed if not self._is_current(file)), key=lambda file: file.mtime_ns, reverse=True
             )
@@ -86,6 +93,17 @@ class History:
             self._read(waiting, len(files), report, cancel)
             left = sum(not self._is_current(file) for file in files.values())
             return self._publish(len(files) - left, len(files), report)
+
+    def load_messages(self) -> None:
+        """Have every known message in the table: lists don't need them, so they come with the first words searched."""
+        with self._loading:
+            waiting = [reading for path, reading in list(self._unloaded.items()) if self._readings.get(path) is reading]
+            for reading in self._catalog.load_messages(waiting, self.table):
+                texts = read_files([reading.file])
+                self.table.add((one.reading.file.path, one.messages) for one in texts)
+            for reading in waiting:
+                if self._unloaded.get(reading.file.path) is reading:
+                    del self._unloaded[reading.file.path]
 
     def _is_current(self, file: SourceFile) -> bool:
         known = self._readings.get(file.path)
@@ -113,9 +131,11 @@ class History:
         if report and self._readings:
             self._publish(total - left, total, report)
         for batch in self._batches(waiting, cancel):
-            self.table.add((texts.reading.file.path, texts.messages) for texts in batch)
-            for texts in batch:
-                self._readings[texts.reading.file.path] = texts.reading
+            with self._loading:
+                self.table.add((texts.reading.file.path, texts.messages) for texts in batch)
+                for texts in batch:
+                    self._readings[texts.reading.file.path] = texts.reading
+                    self._unloaded.pop(texts.reading.file.path, None)
             unkept += batch
             left -= len(batch)
             now = time.monotonic()

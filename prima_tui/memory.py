@@ -140,6 +140,8 @@ class Memory:
         cancel = cancel or Cancel()
         query = parse(text, now)
         history = self._open()
+        if query.words or query.phrases:
+            history.load_messages()
         library = history.library
         warnings = list(query.problems)
         indexed, waiting = 0, 0

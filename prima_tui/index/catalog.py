@@ -39,41 +39,45 @@ class Catalog:
         self._notice = notice
         self._swept = False
 
-    def load(self, files: Sequence[SourceFile], messages: MessageTable) -> list[FileReading]:
-        """Return the readings of those files that are known in just this state; their messages go into the table."""
-        if not files:
-            return []
-        wanted = {file.path: _state(file) for file in files}
+    def load(self, files: Sequence[SourceFile], connection: duckdb.DuckDBPyConnection) -> list[FileReading]:
+        """Return the readings of those files that are known in just this state. ``connection`` is borrowed."""
         by_path = {file.path: file for file in files}
         readings: list[FileReading] = []
         try:
-            with self._file.reading(messages.connection) as store:
-                if store is None:
+            with self._file.reading(connection) as store:
+                if store is None or not files:
                     return []
-                store.execute("CREATE OR REPLACE TEMP TABLE wanted (path VARCHAR, state BLOB)")
-                store.execute(
-                    "INSERT INTO wanted SELECT unnest($paths), unnest($states)",
-                    {"paths": list(wanted), "states": list(wanted.values())},
-                )
                 rows = store.execute(
-                    "SELECT f.id, f.path, f.reading FROM store.files f"
-                    " JOIN wanted w ON f.path = w.path AND f.state = w.state"
+                    f"SELECT f.path, f.reading FROM store.files f JOIN {_WANTED} USING (path, state)", _wanted(files)
                 ).fetchall()
-                found: list[tuple[int, FileReading]] = []
-                for file_id, path, packed in rows:
-                    try:
-                        reading = _READING.decode(packed)
-                    except msgspec.MsgspecError:
-                        continue
-                    found.append((file_id, msgspec.structs.replace(reading, file=by_path[path])))
-                messages.take(
-                    store, [(file_id, reading.file.path, len(reading.transcripts)) for file_id, reading in found]
-                )
-                readings = [reading for _file_id, reading in found]
         except (StoreBusy, StoreUnusable, duckdb.Error) as error:
             self._notice(f"catalog: not used: {error}")
             return []
+        for path, packed in rows:
+            try:
+                readings.append(msgspec.structs.replace(_READING.decode(packed), file=by_path[path]))
+            except msgspec.MsgspecError:
+                continue
         return readings
+
+    def load_messages(self, readings: Sequence[FileReading], table: MessageTable) -> list[FileReading]:
+        """Put the messages of files into the table; return the readings of those whose messages aren't here."""
+        if not readings:
+            return []
+        counts = {reading.file.path: len(reading.transcripts) for reading in readings}
+        found: set[str] = set()
+        try:
+            with self._file.reading(table.connection) as store:
+                if store is not None:
+                    rows = store.execute(
+                        f"SELECT f.id, f.path FROM store.files f JOIN {_WANTED} USING (path, state)",
+                        _wanted([reading.file for reading in readings]),
+                    ).fetchall()
+                    table.take(store, [(file_id, path, counts[path]) for file_id, path in rows])
+                    found = {path for _file_id, path in rows}
+        except (StoreBusy, StoreUnusable, duckdb.Error) as error:
+            self._notice(f"catalog: not used: {error}")
+        return [reading for reading in readings if reading.file.path not in found]
 
     def store(self, batch: Sequence[FileTexts], wait: float = 0.9) -> bool:
         """Keep what reading gave, replacing older readings of the same paths, in one transaction. False: not kept."""
@@ -140,6 +144,13 @@ class Catalog:
         paths = [row[0] for row in store.execute("SELECT path FROM store.files").fetchall()]
         gone = [path for path in paths if not Path(path).exists() and Path(path).parent.is_dir()]
         _delete(store, gone)
+
+
+_WANTED = "(SELECT unnest($paths) AS path, unnest($states) AS state)"
+
+
+def _wanted(files: Sequence[SourceFile]) -> dict[str, object]:
+    return {"paths": [file.path for file in files], "states": [_state(file) for file in files]}
 
 
 def _delete(store: duckdb.DuckDBPyConnection, paths: Sequence[str]) -> None:

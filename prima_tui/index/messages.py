@@ -47,16 +47,23 @@ class MessageTable:
         """Return the number of a file's transcript, None when its messages aren't here."""
         return self._parts.get((path, number))
 
-    def _number(self, path: str, numbers: int) -> list[int]:
-        first, self._next = self._next, self._next + numbers
-        for number in range(numbers):
-            self._parts[path, number] = first + number
-        return list(range(first, first + numbers))
+    def reserve(self, path: str, count: int) -> None:
+        """Give the ``count`` transcripts of a file their numbers now; their messages come later."""
+        with self._lock:
+            self._remove([path])
+            self._number(path, count)
+
+    def _number(self, path: str, count: int) -> list[int]:
+        """Return the numbers of a file's transcripts: those it has, else new ones."""
+        if (path, 0) not in self._parts:
+            for number in range(count):
+                self._parts[path, number] = self._next + number
+            self._next += count
+        return [self._parts[path, number] for number in range(count)]
 
     def take(self, store: duckdb.DuckDBPyConnection, files: Sequence[tuple[int, str, int]]) -> None:
-        """Copy the messages of (catalog's file id, path, transcripts) from an attached catalog."""
+        """Copy the messages of (catalog's file id, path, transcripts) from an attached catalog, for files with none."""
         with self._lock:
-            self._remove([path for _file_id, path, _count in files])
             rows = [
                 (file_id, number, part)
                 for file_id, path, count in files

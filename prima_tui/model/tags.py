@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
+from functools import cache
 
 TOPICS = ("bugfix", "refactor", "testing", "feature")
 
@@ -148,10 +149,15 @@ _WORDS = {
 }
 # A word goes on through letters only, so that "test_login" and "error404" begin with one; Han and kana need no spaces.
 _NOT_SPACED = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
-_STEMS = {
-    topic: [(stem, re.compile(rf"(?:{words})(?![^\W\d_{_NOT_SPACED}])")) for stem, words in stems.items()]
-    for topic, stems in _WORDS.items()
-}
+
+
+@cache
+def _stems() -> dict[str, list[tuple[str, re.Pattern[str]]]]:
+    """Return each topic's stems with the words they may begin; made at the first use, which most starts don't need."""
+    return {
+        topic: [(stem, re.compile(rf"(?:{words})(?![^\W\d_{_NOT_SPACED}])")) for stem, words in stems.items()]
+        for topic, stems in _WORDS.items()
+    }
 
 
 def language_tags(paths: Iterable[str]) -> tuple[str, ...]:
@@ -170,12 +176,13 @@ def topic_tags(texts: Iterable[str]) -> tuple[str, ...]:
     than it needs to find all four.
     """
     found: set[str] = set()
+    topics = _stems()
     for text in texts:
         lowered = text.lower()
-        for topic, stems in _STEMS.items():
+        for topic, stems in topics.items():
             if topic not in found and any(_speaks_of(lowered, stem, words) for stem, words in stems):
                 found.add(topic)
-        if len(found) == len(_STEMS):
+        if len(found) == len(topics):
             break
     return tuple(topic for topic in TOPICS if topic in found)
 

@@ -125,16 +125,19 @@ def _summaries_by_owner(transcripts: Sequence[Transcript]) -> dict[str, str]:
     owners: dict[str, str] = {}
     if not leaves:
         return owners
-    for transcript in transcripts:
-        if transcript.parent_id or not transcript.record_keys:
-            continue
-        keys = transcript.record_keys
-        own = dict.fromkeys(key64(leaf) for leaf, _text in transcript.summaries)
-        # the last line counts; a session's own lines are later than what other files say of it
-        for key in [key for key in leaves if key not in own] + list(own):
-            if key in leaves and _holds(keys, key):
-                owners[transcript.path] = leaves[key]
-    return owners
+    # a session's own lines are later than what other files say of it, and of its own the last one counts
+    mains = [one for one in transcripts if one.record_keys and not one.parent_id]
+    own: dict[str, str] = {}
+    for transcript in mains:
+        for leaf, text in transcript.summaries:
+            if _holds(transcript.record_keys, key64(leaf)):
+                own[transcript.path] = text
+                leaves.pop(key64(leaf), None)
+    for transcript in mains if leaves else ():
+        foreign = leaves.keys() & set(_split(transcript.record_keys))
+        for key in [key for key in leaves if key in foreign]:
+            owners[transcript.path] = leaves[key]
+    return owners | own
 
 
 def _holds(keys: bytes, key: bytes) -> bool:

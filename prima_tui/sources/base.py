@@ -9,7 +9,9 @@ from __future__ import annotations
 import os
 import re
 import stat
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Protocol
 
@@ -52,7 +54,7 @@ class Problem(msgspec.Struct, frozen=True):
     """Something that a source passed over, for the startup log: what, how often, one example."""
 
     what: str
-    """Short and countable, e.g. ``malformed lines``, ``unknown record type "x"``, ``can't be read: Permission denied``."""
+    """Short and countable: ``malformed lines``, ``unknown record type "x"``, ``can't be read: Permission denied``."""
     path: str
     count: int = 1
 
@@ -109,10 +111,20 @@ def inside(path: str | Path, folder: Path) -> bool:
     Text is compared first; then, so that a symlinked workspace matches, the resolved forms.
     """
     text = os.path.normpath(str(path))
-    for base in (os.path.normpath(str(folder)), os.path.realpath(folder)):
+    for base in (os.path.normpath(str(folder)), resolved(str(folder))):
         if text == base or text.startswith(base.rstrip(os.sep) + os.sep):
             return True
     return False
+
+
+def resolved(path: str) -> str:
+    """Return the path with its links resolved, asked of the disk at most every few seconds (it is asked in loops)."""
+    return _resolved(path, int(time.monotonic() / 5))
+
+
+@lru_cache(maxsize=4096)
+def _resolved(path: str, _moment: int) -> str:
+    return os.path.realpath(path)
 
 
 def walk(
@@ -146,7 +158,7 @@ def walk(
 def source_file(path: str, source: str, kind: str, problems: list[Problem]) -> SourceFile | None:
     """Return the state of one regular file (links to files are followed), or None if there is none (any more)."""
     try:
-        state = os.stat(path)
+        state = Path(path).stat()
     except FileNotFoundError:
         return None
     except OSError as error:

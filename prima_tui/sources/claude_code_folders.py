@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path, PurePath
 
-from prima_tui.sources.base import Problem, Scope, SourceFile, source_file, walk
+from prima_tui.sources.base import Problem, Scope, SourceFile, resolved, source_file, walk
 
 SESSION = "session"
 AGENT = "agent"
@@ -93,7 +93,7 @@ def is_workspace_folder(folder: str, scope: Scope) -> bool:
     """Tell whether a project folder of this name is one of the scope's workspace (as named, or links resolved)."""
     if folder == _free_name(scope) or stands_for(folder, str(scope.workspace)):
         return True
-    return stands_for(folder, os.path.realpath(scope.workspace))
+    return stands_for(folder, resolved(str(scope.workspace)))
 
 
 def _free_name(scope: Scope) -> str:
@@ -103,7 +103,7 @@ def _free_name(scope: Scope) -> str:
 def same_folder(recorded: str, workspace: Path) -> bool:
     """Tell whether a recorded path is the workspace: as text, or with links resolved; on Windows in any case."""
     first, second = _comparable(recorded), _comparable(str(workspace))
-    return first == second or _comparable(os.path.realpath(recorded)) == _comparable(os.path.realpath(workspace))
+    return first == second or _comparable(resolved(recorded)) == _comparable(resolved(str(workspace)))
 
 
 def _comparable(path: str) -> str:

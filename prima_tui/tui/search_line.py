@@ -20,7 +20,7 @@ from prima_tui.tui.messages import ModeWanted, QueryChanged, ScopeWanted
 from prima_tui.tui.palette import layers
 from prima_tui.tui.query_colours import QueryHighlighter, QuerySuggester
 
-STYLES = ("filter", "wrong", "phrase")
+STYLES = ("filter", "bad", "phrase")
 _SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 # Shorter waits are not noticed as waits; a spinner for them would only flicker.
 _SPINNER_AFTER = 0.15
