@@ -6,14 +6,11 @@ that the screen has its first sessions at once and never waits for a parser.
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import threading
 import time
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
 from prima_tui.extracts import is_substantial
@@ -25,8 +22,9 @@ from prima_tui.model.session import Exchange, Session
 from prima_tui.search.library import Entry, Library, build_library
 from prima_tui.sources.assemble import assemble
 from prima_tui.sources.base import Problem, Scope, Source, SourceFile
-from prima_tui.sources.reading import FileReading, FileTexts, end_with_parent, read_files, unpack_exchanges
+from prima_tui.sources.reading import FileReading, FileTexts, read_files, unpack_exchanges
 from prima_tui.sources.registry import all_sources
+from prima_tui.sources.worker import ReadingProcesses, WorkerFailed
 from prima_tui.startup_log import StartupLog, warning_lines
 
 _FIRST_BYTES = 3 * 1024 * 1024
@@ -161,27 +159,17 @@ class History:
             yield from self._from_processes(batches, cancel)
 
     def _from_processes(self, batches: deque[list[SourceFile]], cancel: Cancel) -> Iterator[list[FileTexts]]:
-        workers = max(1, min(8, os.cpu_count() or 1))
-        running: deque[tuple[list[SourceFile], Future[list[FileTexts]]]] = deque()
         try:
-            with ProcessPoolExecutor(
-                workers, mp_context=multiprocessing.get_context("spawn"), initializer=end_with_parent
-            ) as pool:
-                while (batches or running) and not cancel.cancelled:
-                    while batches and len(running) < workers + 1:
-                        batch = batches.popleft()
-                        running.append((batch, pool.submit(read_files, batch)))
-                    result = running[0][1].result()
-                    running.popleft()
+            with ReadingProcesses(max(1, min(8, os.cpu_count() or 1))) as processes:
+                for result in processes.results(batches):
                     yield result
-                pool.shutdown(wait=False, cancel_futures=True)
-        except (BrokenProcessPool, OSError, RuntimeError) as error:
+                    if cancel.cancelled:
+                        return
+        except WorkerFailed as error:
             # no processes here (a sandbox, too little memory): read on in this one
-            self._log.note([f"reading goes on in one process: {type(error).__name__}: {error}"])
-            for batch in [*(batch for batch, _future in running), *batches]:
-                if cancel.cancelled:
-                    return
-                yield read_files(batch)
+            self._log.note([f"reading goes on in one process: {error}"])
+            while batches and not cancel.cancelled:
+                yield read_files(batches.popleft())
 
     def _publish(self, done: int, total: int, report: Callable[[Snapshot], None] | None) -> Snapshot:
         assembled = assemble(list(self._readings.values()), self.scope, self._sources)

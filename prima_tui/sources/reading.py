@@ -6,9 +6,6 @@ the screen must not wait for it).
 
 from __future__ import annotations
 
-import os
-import threading
-import time
 from collections.abc import Sequence
 
 import msgspec
@@ -88,18 +85,6 @@ def unpack_exchanges(packed: bytes) -> tuple[Exchange, ...]:
         return _DECODER.decode(zstandard.ZstdDecompressor().decompress(packed))
     except zstandard.ZstdError as error:
         raise ValueError(str(error)) from error
-
-
-def end_with_parent() -> None:
-    """Make this worker process end soon after its parent died, however that happened."""
-    parent = os.getppid()
-
-    def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(0.5)
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True, name="watch parent").start()
 
 
 _ENCODER = msgspec.msgpack.Encoder()

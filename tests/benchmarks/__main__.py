@@ -1,0 +1,218 @@
+"""Measure the program on a made history: start, typing, commands, search by meaning.
+
+    python -m tests.benchmarks HOME WORKSPACE [--only start,typing,commands,meaning]
+
+HOME and WORKSPACE are folders with history (made by a generator, or real ones: they are only read). What the program
+keeps goes to a temporary folder. Figures are medians and worst cases of this run, on this machine, as it was loaded.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from tests.benchmarks.terminal import Terminal
+
+PROGRAM = [sys.executable, "-m", "prima_tui"]
+WORDS = ("session cookie", "login", "vector store", "zzz", "the retry policy", "a", "rate limiter", "qui_")
+
+
+def say(name: str, values: list[float], unit: str = "ms") -> None:
+    """Print one figure: median, worst, how many."""
+    scale = 1000 if unit == "ms" else 1
+    ordered = sorted(value * scale for value in values)
+    print(
+        f"{name:48} median {statistics.median(ordered):8.1f}  worst {ordered[-1]:8.1f} {unit}  n={len(ordered)}",
+        flush=True,
+    )
+
+
+def environment(home: Path, kept: Path) -> dict[str, str]:
+    """Return an environment in which the history is HOME's and all that is kept goes below ``kept``."""
+    env = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
+    places = {f"XDG_{name}_HOME": str(kept / name.lower()) for name in ("CACHE", "DATA", "CONFIG", "STATE")}
+    return {**env, **places, "HOME": str(home), "PYTHONPATH": str(Path(__file__).parents[2])}
+
+
+def timed(argv: list[str], cwd: Path, env: Mapping[str, str]) -> tuple[float, bytes]:
+    """Run a command; return (seconds, what it printed)."""
+    started = time.perf_counter()
+    done = subprocess.run([*PROGRAM, *argv], cwd=cwd, env=dict(env), capture_output=True, check=True)
+    return time.perf_counter() - started, done.stdout
+
+
+def shown(lines: list[str]) -> str:
+    """Return the count that the search line shows ("1,462 sessions", "878 found"), "" while there is none."""
+    found = re.search(r"([\d,]+) (?:sessions|found)", "\n".join(lines[:4]))
+    return found.group(1).replace(",", "") if found else ""
+
+
+def measure_start(workspace: Path, env: Mapping[str, str], kept: Path) -> int:
+    """First start with nothing kept, then later starts; return the number of sessions."""
+    shutil.rmtree(kept / "cache", ignore_errors=True)
+    terminal = Terminal(PROGRAM, workspace, env)
+    painted = terminal.until(lambda lines: "❯" in lines[1])
+    first = terminal.until(lambda lines: bool(re.search(r"\[(transcript|Codex|VS Code|shared)", "\n".join(lines[4:]))))
+    terminal.until(lambda lines: shown(lines) != "")
+    previous, complete = "", time.perf_counter()
+    while time.perf_counter() - complete < 2.5:
+        terminal.settle(0.2, 0.5)
+        if shown(terminal.lines()) != previous:
+            previous, complete = shown(terminal.lines()), time.perf_counter()
+    say("first start: first paint", [painted - terminal.started])
+    say("first start: newest sessions in the list", [first - terminal.started])
+    say("first start: list complete", [complete - terminal.started])
+    time.sleep(2)
+    terminal.close()
+    paints, completes, memory = [], [], []
+    for _ in range(5):
+        terminal = Terminal(PROGRAM, workspace, env)
+        paints.append(terminal.until(lambda lines: "❯" in lines[1]) - terminal.started)
+        completes.append(terminal.until(lambda lines: shown(lines) == previous) - terminal.started)
+        terminal.settle()
+        memory.append(terminal.resident_mb())
+        terminal.close()
+    say("later start: first paint", paints)
+    say("later start: complete list on screen", completes)
+    say("later start: resident memory", memory, "MB")
+    return int(previous)
+
+
+def measure_typing(workspace: Path, env: Mapping[str, str], mode: str) -> None:
+    """Type words key by key, each key once the one before was answered; time echo and results on screen."""
+    terminal = Terminal([*PROGRAM, "--mode", mode], workspace, env)
+    terminal.until(lambda lines: shown(lines) != "" and bool(re.search(r"\[", "\n".join(lines[5:]))))
+    terminal.settle(1.0)
+    echoes, results = [], []
+    for words in WORDS:
+        for place, key in enumerate(words):
+            typed = words[: place + 1]
+            before = re.search(r"· ([\d.]+ m?s)", terminal.lines()[1])
+            pressed = terminal.type(key)
+            echoes.append(terminal.until(lambda lines, typed=typed: f"❯ {typed}" in lines[1]) - pressed)
+            if key != " ":
+                try:
+                    results.append(
+                        terminal.until(
+                            lambda lines, before=before: (
+                                (now := re.search(r"· ([\d.]+ m?s)", lines[1])) is not None
+                                and (before is None or now.group(1) != before.group(1))
+                            ),
+                            1.0,
+                        )
+                        - pressed
+                    )
+                except TimeoutError:
+                    pass  # the same figure by chance: no change to be seen
+            time.sleep(0.08)
+        terminal.type("\x1b")
+        terminal.settle(0.4, 2.0)
+    say(f"typing, {mode}: echo of the key", echoes)
+    say(f"typing, {mode}: results on screen", results)
+    terminal.close()
+
+
+def measure_commands(workspace: Path, env: Mapping[str, str]) -> None:
+    """Whole commands, with the catalog warm."""
+    for argv in (
+        ["sessions", "--json"],
+        ["search", "login", "--mode", "keyword", "--json"],
+        ["files", "app", "--json"],
+    ):
+        say(" ".join(argv), [timed(argv, workspace, env)[0] for _ in range(5)])
+
+
+def measure_meaning(env: Mapping[str, str], kept: Path, rows: int = 20_000) -> None:
+    """Search by meaning over made-up vectors of the real kind: load, query vector, comparison."""
+    import numpy as np
+
+    from prima_tui.index.embedder import Embedder
+    from prima_tui.index.vectors import SemanticIndex
+
+    index = SemanticIndex(kept / "meaning" / "index.duckdb", Embedder.name, lambda: None, print)
+    (kept / "meaning").mkdir(parents=True, exist_ok=True)
+    index.create()
+    vectors = np.random.default_rng(1).normal(size=(rows, 384)).astype("float32")
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    fill_index(index, vectors)
+    started = time.perf_counter()
+    index.load()
+    say(f"meaning: load {rows} exchanges", [time.perf_counter() - started])
+    embedder = Embedder(Path(env["XDG_CACHE_HOME"]) / "prima-tui")
+    started = time.perf_counter()
+    embedder.query("warm")
+    say("meaning: load the model, first query", [time.perf_counter() - started])
+    queries = [f"how did we fix the {word} in test {place}" for place, word in enumerate(WORDS * 4)]
+    times = []
+    for query in queries:
+        started = time.perf_counter()
+        vector = embedder.query(query)
+        times.append(time.perf_counter() - started)
+    say("meaning: query vector", times)
+    times = []
+    for place in range(20):
+        started = time.perf_counter()
+        index.similar(vectors[place] * 0.9 + vector * 0.1)
+        times.append(time.perf_counter() - started)
+    say(f"meaning: compare with {rows} exchanges", times)
+
+
+def fill_index(index: object, vectors: object) -> None:
+    """Write rows straight into the index file, since embedding so many would take hours."""
+    import duckdb
+
+    rows = len(vectors)  # type: ignore[arg-type]
+    connection = duckdb.connect(":memory:")
+    connection.execute(f"ATTACH '{index.path}' AS store")  # type: ignore[attr-defined]
+    flat = vectors.reshape(-1)  # type: ignore[attr-defined]
+    connection.execute(
+        "INSERT INTO store.exchanges BY NAME SELECT 'f' || (i // 384 // 15) || '.jsonl' AS path, 0 AS number,"
+        " (i // 384 % 15)::INTEGER AS position, 'claude-code' AS source, 's' || (i // 384 // 15) AS session_id,"
+        " (i // 384)::VARCHAR AS hash, '' AS user_text, '' AS assistant_text, list(v ORDER BY i)::FLOAT[384] AS vector,"
+        " 1 AS written FROM (SELECT column0 AS v, row_number() OVER () - 1 AS i FROM flat) GROUP BY i // 384"
+    )
+    connection.execute("UPDATE store.meta SET value = '1' WHERE name = 'written'")
+    connection.execute("DETACH store")
+    connection.close()
+    assert flat is not None and rows
+
+
+def main() -> None:
+    """Run the measurements asked for."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("home", type=Path)
+    parser.add_argument("workspace", type=Path)
+    parser.add_argument("--only", default="start,commands,typing,meaning")
+    given = parser.parse_args()
+    wanted = given.only.split(",")
+    kept = Path(tempfile.mkdtemp(prefix="prima-tui-bench-"))
+    env = environment(given.home.resolve(), kept)
+    print(json.dumps({"python": sys.version.split()[0], "cores": os.cpu_count(), "load": os.getloadavg()[0]}))
+    try:
+        if "start" in wanted:
+            print(measure_start(given.workspace, env, kept), "sessions")
+        if "commands" in wanted:
+            timed(["sessions"], given.workspace, env)
+            measure_commands(given.workspace, env)
+        if "typing" in wanted:
+            timed(["sessions"], given.workspace, env)
+            measure_typing(given.workspace, env, "keyword")
+            measure_typing(given.workspace, env, "combined")
+        if "meaning" in wanted:
+            measure_meaning(env, kept)
+    finally:
+        shutil.rmtree(kept, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main()
