@@ -24,6 +24,8 @@ from prima_tui.model.hits import Cancelled
 WAIT_SECONDS = 0.9
 """How long a file that another process has open is tried again; nobody is blocked for more than a second."""
 _PAUSE_SECONDS = 0.02
+_LOCKS: dict[str, threading.RLock] = {}
+"""One for each file: DuckDB opens a file once in a process, and the system's locks don't hold inside one."""
 
 
 class _Damaged(Exception):
@@ -53,7 +55,7 @@ class DatabaseFile:
         self._migrations = migrations
         self._make_folder = make_folder or (lambda: private_folder(path.parent))
         self._notice = notice or (lambda _line: None)
-        self._lock = threading.RLock()
+        self._lock = _LOCKS.setdefault(str(path.absolute()), threading.RLock())
 
     @contextlib.contextmanager
     def reading(
@@ -90,7 +92,7 @@ class DatabaseFile:
         self, given: duckdb.DuckDBPyConnection | None, wait: float, *, write: bool
     ) -> Iterator[duckdb.DuckDBPyConnection | None]:
         with self._lock:
-            if not write and not self.path.exists():
+            if not write and not self._exists():
                 yield None
                 return
             connection = given.cursor() if given is not None else duckdb.connect(":memory:", config={"threads": 2})
@@ -115,6 +117,12 @@ class DatabaseFile:
             finally:
                 connection.close()
 
+    def _exists(self) -> bool:
+        try:
+            return self.path.exists()
+        except OSError as error:
+            raise StoreUnusable(f"{self.path} can't be read: {error.strerror or error}") from error
+
     def _open(self, connection: duckdb.DuckDBPyConnection, wait: float, *, write: bool) -> bool:
         """Attach and check the file; False when there is none to read (any more)."""
         if write:
@@ -126,7 +134,7 @@ class DatabaseFile:
                 raise StoreUnusable(f"{self.path} can't be made: {error.strerror or error}") from error
         try:
             self._attach(connection, wait, write=write)
-            fault = "" if self._ours(connection) else "is of a newer version or another program"
+            fault = "" if self._ours(connection) else "is of a newer version or of another program"
         except _Damaged:
             fault = "is damaged or no database"
         if fault:
@@ -201,12 +209,19 @@ class DatabaseFile:
         return int(row[0]) if row else 0
 
     def _ours(self, connection: duckdb.DuckDBPyConnection) -> bool:
-        """Whether an attached file is of our kind and of a version that we know."""
+        """Whether an attached file is of our kind and of a version that we know.
+
+        Raises _Damaged when it can't even be told; StoreUnusable when something else than the file is at fault.
+        """
         try:
             rows = dict(connection.execute("SELECT name, value FROM store.meta").fetchall())
             return rows.get("kind") == self.kind and 0 < int(rows.get("version", "0")) <= self.version
-        except (duckdb.Error, ValueError):
+        except (duckdb.CatalogException, ValueError):
             return False
+        except duckdb.Error as error:
+            if _is_damage(str(error)):
+                raise _Damaged from error
+            raise StoreUnusable(f"{self.path} can't be read: {_first_line(error)}") from error
 
     def _move_aside(self, why: str) -> None:
         """Rename a file that we can't use, never delete it, and say so."""
@@ -231,7 +246,8 @@ def fetched(cursor: duckdb.DuckDBPyConnection, sql: str, parameters: Mapping[str
 
 
 def _is_lock(message: str) -> bool:
-    return any(sign in message for sign in ("Could not set lock", "Conflicting lock", "being used by another process"))
+    signs = ("Could not set lock", "Conflicting lock", "being used by another process", "Unique file handle conflict")
+    return any(sign in message for sign in signs)
 
 
 def _is_damage(message: str) -> bool:
