@@ -9,6 +9,7 @@ keeps goes to a temporary folder. Figures are medians and worst cases of this ru
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import re
@@ -88,6 +89,12 @@ def measure_start(workspace: Path, env: Mapping[str, str], kept: Path) -> int:
     return int(previous)
 
 
+def _took(lines: list[str]) -> str:
+    """Return the time that the search line says the last answer took, "" when it says none."""
+    found = re.search(r"· ([\d.]+ m?s)", lines[1])
+    return found.group(1) if found else ""
+
+
 def measure_typing(workspace: Path, env: Mapping[str, str], mode: str) -> None:
     """Type words key by key, each key once the one before was answered; time echo and results on screen."""
     terminal = Terminal([*PROGRAM, "--mode", mode], workspace, env)
@@ -97,23 +104,14 @@ def measure_typing(workspace: Path, env: Mapping[str, str], mode: str) -> None:
     for words in WORDS:
         for place, key in enumerate(words):
             typed = words[: place + 1]
-            before = re.search(r"· ([\d.]+ m?s)", terminal.lines()[1])
+            before = _took(terminal.lines())
             pressed = terminal.type(key)
             echoes.append(terminal.until(lambda lines, typed=typed: f"❯ {typed}" in lines[1]) - pressed)
             if key != " ":
-                try:
-                    results.append(
-                        terminal.until(
-                            lambda lines, before=before: (
-                                (now := re.search(r"· ([\d.]+ m?s)", lines[1])) is not None
-                                and (before is None or now.group(1) != before.group(1))
-                            ),
-                            1.0,
-                        )
-                        - pressed
-                    )
-                except TimeoutError:
-                    pass  # the same figure by chance: no change to be seen
+                # the same figure twice, by chance, is no change to be seen
+                with contextlib.suppress(TimeoutError):
+                    answered = terminal.until(lambda lines, before=before: _took(lines) not in ("", before), 1.0)
+                    results.append(answered - pressed)
             time.sleep(0.08)
         terminal.type("\x1b")
         terminal.settle(0.4, 2.0)
