@@ -1,0 +1,137 @@
+"""The message table: which messages count, how often, and which one is the best."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from prima_tui.index.messages import MessageTable
+from prima_tui.sources.reading import Messages
+
+
+@pytest.fixture
+def table() -> Iterator[MessageTable]:
+    made = MessageTable()
+    yield made
+    made.close()
+
+
+def messages(*texts: str) -> Messages:
+    """One message for each text, each in an exchange of its own."""
+    return Messages(list(range(len(texts))), [True] * len(texts), list(texts))
+
+
+def found(table: MessageTable, *words: str) -> dict[int, tuple[int, ...]]:
+    return {match.part: match.counts for match in table.find(words, " ".join(words))}
+
+
+def test_a_word_counts_once_for_each_message_that_contains_it(table: MessageTable) -> None:
+    table.add([("a", [messages("room room", "bedroom", "house")]), ("b", [messages("house")])])
+    first = table.part("a", 0)
+    assert found(table, "room") == {first: (2,)}
+    assert found(table, "room", "house") == {first: (2, 1), table.part("b", 0): (0, 1)}
+
+
+def test_no_words_find_nothing(table: MessageTable) -> None:
+    table.add([("a", [messages("text")])])
+    assert table.find([], "") == []
+
+
+def test_the_best_exchange_has_most_words_then_the_whole_query_then_comes_first(table: MessageTable) -> None:
+    texts = ["red", "blue and red", "red blue", "red blue again"]
+    table.add([("a", [messages(*texts)])])
+    (match,) = table.find(["red", "blue"], "red blue")
+    assert match.best == 2
+    (match,) = table.find(["red", "blue"], "never said")
+    assert match.best == 1
+    (match,) = table.find(["blue"], "blue")
+    assert match.best == 1
+
+
+def test_each_transcript_of_a_file_is_a_part_of_its_own(table: MessageTable) -> None:
+    table.add([("a", [messages("one"), messages("two"), messages("one")])])
+    assert set(found(table, "one")) == {table.part("a", 0), table.part("a", 2)}
+
+
+def test_a_file_that_is_added_again_replaces_what_was_known(table: MessageTable) -> None:
+    table.add([("a", [messages("old"), messages("older")])])
+    table.add([("a", [messages("new")])])
+    assert found(table, "old") == {}
+    assert set(found(table, "new")) == {table.part("a", 0)}
+    assert table.part("a", 1) is None
+
+
+def test_removed_files_are_found_no_more(table: MessageTable) -> None:
+    table.add([("a", [messages("word")]), ("b", [messages("word")])])
+    table.remove(["a", "unknown"])
+    assert set(found(table, "word")) == {table.part("b", 0)}
+    assert table.part("a", 0) is None
+
+
+def test_reserved_numbers_are_those_of_the_messages_that_come_later(table: MessageTable) -> None:
+    table.reserve("a", 2)
+    numbers = [table.part("a", 0), table.part("a", 1)]
+    assert None not in numbers
+    assert found(table, "word") == {}
+
+
+def test_what_is_left_out_does_not_count_until_it_does_again(table: MessageTable) -> None:
+    table.add([("a", [messages("word", "word", "word")])])
+    part = table.part("a", 0)
+    assert part is not None
+    table.leave_out([(part, frozenset({0, 2}))])
+    (match,) = table.find(["word"], "word")
+    assert (match.counts, match.best) == ((1,), 1)
+    table.leave_out([(part, frozenset({0, 1, 2}))])
+    assert table.find(["word"], "word") == []
+    table.leave_out([])
+    assert found(table, "word") == {part: (3,)}
+
+
+def test_contains_outside_looks_beside_the_given_exchanges(table: MessageTable) -> None:
+    table.add([("a", [messages("copied word", "own text")])])
+    part = table.part("a", 0)
+    assert part is not None
+    assert table.contains_outside(part, ["word"], frozenset())
+    assert not table.contains_outside(part, ["word"], frozenset({0}))
+    assert table.contains_outside(part, ["word", "own"], frozenset({0}))
+
+
+@pytest.mark.parametrize(
+    "word", ["%", "_", "'", '"', "\\", "$w0", ";--", "a\x00b", "\x1b[31m", "👩‍💻", "שלום", "東京", "[a-z]+"]
+)
+def test_every_character_is_only_itself(table: MessageTable, word: str) -> None:
+    table.add([("a", [messages(f"before {word} after", "nothing of the kind")])])
+    (match,) = table.find([word], word)
+    assert (match.counts, match.best) == ((1,), 0)
+
+
+def test_many_and_very_long_words_are_words_too(table: MessageTable) -> None:
+    table.add([("a", [messages("x" * 20_000, *(f"word{n}" for n in range(400)))])])
+    words = ["x" * 10_000, *(f"word{n}" for n in range(400))]
+    (match,) = table.find(words, " ".join(words))
+    assert match.counts[0] == 1
+    assert all(match.counts)
+
+
+text = st.text(alphabet="ab é\u0301ßI%_'", max_size=8)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    files=st.lists(st.lists(text, max_size=4), max_size=4),
+    words=st.lists(text.filter(str.strip), min_size=1, max_size=3, unique=True),
+)
+def test_counts_are_those_of_plain_substring_search(files: list[list[str]], words: list[str]) -> None:
+    table = MessageTable()
+    table.add((str(place), [messages(*texts)]) for place, texts in enumerate(files))
+    expected = {
+        table.part(str(place), 0): tuple(sum(word in text for text in texts) for word in words)
+        for place, texts in enumerate(files)
+        if any(word in text for word in words for text in texts)
+    }
+    assert found(table, *words) == expected
+    table.close()
