@@ -7,7 +7,7 @@ contains the word" is plain substring search.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 import duckdb
 import msgspec
@@ -40,26 +40,30 @@ class MessageTable:
         self.connection.execute("CREATE TABLE left_out (part INTEGER, position INTEGER)")
         self._left_out: list[tuple[int, int]] = []
         self._lock = threading.Lock()
-        self._parts: dict[tuple[str, int], int] = {}
+        self._parts: dict[str, tuple[int, int]] = {}
+        """For each path the number of its first transcript, and how many there are."""
         self._next = 0
 
     def part(self, path: str, number: int) -> int | None:
         """Return the number of a file's transcript, None when its messages aren't here."""
-        return self._parts.get((path, number))
+        first, count = self._parts.get(path, (0, 0))
+        return first + number if number < count else None
 
-    def reserve(self, path: str, count: int) -> None:
-        """Give the ``count`` transcripts of a file their numbers now; their messages come later."""
+    def reserve(self, files: Iterable[tuple[str, int]]) -> None:
+        """Give the transcripts of (path, how many) their numbers now; their messages come later."""
         with self._lock:
-            self._remove([path])
-            self._number(path, count)
+            files = list(files)
+            self._remove(path for path, _count in files)
+            for path, count in files:
+                self._numbers(path, count)
 
-    def _number(self, path: str, count: int) -> list[int]:
+    def _numbers(self, path: str, count: int) -> range:
         """Return the numbers of a file's transcripts: those it has, else new ones."""
-        if (path, 0) not in self._parts:
-            for number in range(count):
-                self._parts[path, number] = self._next + number
+        if path not in self._parts:
+            self._parts[path] = (self._next, count)
             self._next += count
-        return [self._parts[path, number] for number in range(count)]
+        first, count = self._parts[path]
+        return range(first, first + count)
 
     def take(self, store: duckdb.DuckDBPyConnection, files: Sequence[tuple[int, str, int]]) -> None:
         """Copy the messages of (catalog's file id, path, transcripts) from an attached catalog, for files with none."""
@@ -67,7 +71,7 @@ class MessageTable:
             rows = [
                 (file_id, number, part)
                 for file_id, path, count in files
-                for number, part in enumerate(self._number(path, count))
+                for number, part in enumerate(self._numbers(path, count))
             ]
             if not rows:
                 return
@@ -86,7 +90,7 @@ class MessageTable:
         with self._lock:
             self._remove([path for path, _transcripts in files])
             for path, transcripts in files:
-                for part, messages in zip(self._number(path, len(transcripts)), transcripts, strict=True):
+                for part, messages in zip(self._numbers(path, len(transcripts)), transcripts, strict=True):
                     columns["a"] += [part] * len(messages.texts)
                     columns["b"] += messages.positions
                     columns["c"] += messages.by_user
@@ -102,9 +106,8 @@ class MessageTable:
             self._remove(paths)
 
     def _remove(self, paths: Iterable[str]) -> None:
-        gone = set(paths)
-        keys = [key for key in self._parts if key[0] in gone]
-        parts = [self._parts.pop(key) for key in keys]
+        known = [self._parts.pop(path) for path in paths if path in self._parts]
+        parts = [number for first, count in known for number in range(first, first + count)]
         if parts:
             self.connection.cursor().execute(
                 "DELETE FROM messages WHERE part IN (SELECT unnest($parts))", {"parts": parts}
@@ -128,12 +131,17 @@ class MessageTable:
             self._left_out = rows
 
     def find(
-        self, words: Sequence[str], whole: str, cursor: duckdb.DuckDBPyConnection | None = None
+        self,
+        words: Sequence[str],
+        whole: str,
+        cursor: duckdb.DuckDBPyConnection | None = None,
+        within: Collection[int] | None = None,
     ) -> list[PartMatch]:
         """Return every part in which at least one message contains at least one of the folded words.
 
         ``whole`` is the folded query: among messages with equally many words the one that holds it as it stands is
-        the better. Raises Cancelled when the cursor was interrupted.
+        the better. ``within`` are the only parts to look at. Not for more than some hundred words at once. Raises
+        Cancelled when the cursor was interrupted.
         """
         if not words:
             return []
@@ -148,10 +156,14 @@ class MessageTable:
             bonus = f"(CASE WHEN {' AND '.join(names)} THEN contains(folded, $whole)::INTEGER ELSE 0 END)"
             parameters["whole"] = whole
         counted = " AND (part, position) NOT IN (SELECT (part, position) FROM left_out)" if self._left_out else ""
+        looked_at = ""
+        if within is not None:
+            looked_at = " WHERE part IN (SELECT unnest($within::INTEGER[]))"
+            parameters["within"] = list(within)
         rows = fetched(
             cursor,
             f"SELECT part, min_by(position, (-({found}) * 2 - {bonus}, position)), {counts}"
-            f" FROM (SELECT part, position, folded, {contains} FROM messages)"
+            f" FROM (SELECT part, position, folded, {contains} FROM messages{looked_at})"
             f" WHERE ({' OR '.join(names)}){counted} GROUP BY part",
             parameters,
         )
@@ -159,14 +171,12 @@ class MessageTable:
 
     def contains_outside(self, part: int, words: Sequence[str], positions: frozenset[int]) -> bool:
         """Tell whether a message of the part, outside the given exchanges, contains one of the folded words."""
-        names = {f"w{place}": word for place, word in enumerate(words)}
-        contains = " OR ".join(f"contains(folded, ${name})" for name in names)
         row = (
             self.connection.cursor()
             .execute(
-                f"SELECT 1 FROM messages WHERE part = $part AND ({contains})"
-                " AND position NOT IN (SELECT unnest($positions::INTEGER[])) LIMIT 1",
-                {**names, "part": part, "positions": sorted(positions)},
+                "SELECT 1 FROM messages, (SELECT unnest($words::VARCHAR[]) AS word) WHERE part = $part"
+                " AND contains(folded, word) AND position NOT IN (SELECT unnest($positions::INTEGER[])) LIMIT 1",
+                {"words": list(words), "part": part, "positions": sorted(positions)},
             )
             .fetchone()
         )

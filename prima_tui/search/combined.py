@@ -20,7 +20,7 @@ from prima_tui.model.query import Query
 from prima_tui.model.scoring import combine
 from prima_tui.model.session import Session
 from prima_tui.model.text import fold
-from prima_tui.search.keyword import KeywordHit, alike, search_keyword
+from prima_tui.search.keyword import KeywordHit, alike, find_words, search_keyword
 from prima_tui.search.library import Entry, Library, newest_first
 from prima_tui.search.semantic import SemanticHit
 from prima_tui.sources.assemble import place_in_conversation
@@ -109,7 +109,7 @@ def _with_phrases(
     """Keep the hits whose session has a message with each quoted phrase as it stands."""
     phrases = list(dict.fromkeys(map(fold, query.phrases)))
     held: dict[tuple[str, str], set[int]] = {}
-    for match in table.find(phrases, ""):
+    for match in find_words(phrases, "", library, lambda some, within: table.find(some, "", within=within)):
         entry = library.by_number.get(match.part)
         if entry is not None:
             found = held.setdefault(entry.session.key, set())

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 
 import msgspec
@@ -24,6 +24,7 @@ from prima_tui.search.library import Entry, Library, newest_first
 
 _ALIKE_FLOOR = 70
 _ALIKE_MOST = 8
+_WORDS_AT_ONCE = 64
 _SLICE = 1_000
 """Comparisons at a time: each slice holds the interpreter lock for some milliseconds."""
 
@@ -53,8 +54,12 @@ def search_keyword(
     whole = fold(query.text)
     cursor = table.connection.cursor()
     cancel.on_cancel(cursor.interrupt)
-    cancel.check()
-    found = _by_session(table.find(words, whole, cursor), library)
+
+    def find(some: Sequence[str], within: set[int] | None) -> list[PartMatch]:
+        cancel.check()
+        return table.find(some, whole, cursor, within)
+
+    found = _by_session(find_words(words, whole, library, find), library)
     cancel.check()
     hits = []
     for entry in entries:
@@ -70,7 +75,36 @@ def query_words(query: Query) -> list[str]:
     return list(dict.fromkeys(word for word in map(fold, (*query.words, *query.phrases)) if word))
 
 
-def _by_session(found: Sequence[PartMatch], library: Library) -> dict[tuple[str, str], list[PartMatch]]:
+Find = Callable[[Sequence[str], set[int] | None], list[PartMatch]]
+"""Looks for some words, in all parts or in those alone."""
+
+
+def find_words(words: Sequence[str], whole: str, library: Library, find: Find) -> list[PartMatch]:
+    """Look for the words, some dozens at a time: a pasted page has thousands, and few sessions hold the first ones."""
+    found = {match.part: match for match in find(words[:_WORDS_AT_ONCE], None)}
+    for first in range(_WORDS_AT_ONCE, len(words), _WORDS_AT_ONCE):
+        some = words[first : first + _WORDS_AT_ONCE]
+        more = {match.part: match for match in find(some, _still_possible(found.values(), whole, library))}
+        for part in found.keys() | more.keys():
+            before = found.get(part, PartMatch(part, (0,) * first, 0))
+            after = more.get(part, PartMatch(part, (0,) * len(some), 0))
+            best = before.best if any(before.counts) else after.best
+            found[part] = PartMatch(part, before.counts + after.counts, best)
+    return list(found.values())
+
+
+def _still_possible(found: Iterable[PartMatch], whole: str, library: Library) -> set[int]:
+    """Return the parts of sessions that hold all words looked for so far, or match by title or file anyway."""
+    possible: set[int] = set()
+    for key, parts in _by_session(found, library).items():
+        entry = library.by_key[key]
+        all_words = all(any(counts) for counts in zip(*(match.counts for match in parts), strict=True))
+        if all_words or whole in entry.title or any(whole in path for path in entry.paths):
+            possible.update(entry.numbers)
+    return possible
+
+
+def _by_session(found: Iterable[PartMatch], library: Library) -> dict[tuple[str, str], list[PartMatch]]:
     by_session: dict[tuple[str, str], list[PartMatch]] = defaultdict(list)
     for match in found:
         entry = library.by_number.get(match.part)
