@@ -72,7 +72,7 @@ def test_removed_files_are_found_no_more(table: MessageTable) -> None:
 
 
 def test_reserved_numbers_are_those_of_the_messages_that_come_later(table: MessageTable) -> None:
-    table.reserve("a", 2)
+    table.reserve([("a", 2)])
     numbers = [table.part("a", 0), table.part("a", 1)]
     assert None not in numbers
     assert found(table, "word") == {}
