@@ -17,6 +17,7 @@ from prima_tui.extracts import is_substantial
 from prima_tui.index.catalog import Catalog
 from prima_tui.index.messages import MessageTable
 from prima_tui.index.update import FileShare
+from prima_tui.last_list import LastList
 from prima_tui.model.hits import Cancel, Snapshot, SourceStatus
 from prima_tui.model.session import Exchange, Session
 from prima_tui.search.library import Entry, Library, build_library
@@ -27,7 +28,7 @@ from prima_tui.sources.registry import all_sources
 from prima_tui.sources.worker import ReadingProcesses, WorkerFailed
 from prima_tui.startup_log import StartupLog, warning_lines
 
-_FIRST_BYTES = 3 * 1024 * 1024
+_FIRST_BYTES = 1024 * 1024
 """Read in this process before anything else, so that the newest sessions are there at once."""
 _BATCH_BYTES = 8 * 1024 * 1024
 _POOL_BYTES = 24 * 1024 * 1024
@@ -39,8 +40,9 @@ _STORE_SECONDS = 2.0
 class History:
     """The sessions of one scope and their messages. Safe to use from several threads; one refresh runs at a time."""
 
-    def __init__(self, scope: Scope, catalog: Path, log: StartupLog) -> None:
+    def __init__(self, scope: Scope, catalog: Path, last: LastList, log: StartupLog) -> None:
         self.scope = scope
+        self._last = last
         self.library = Library()
         self.table = MessageTable()
         self._log = log
@@ -79,9 +81,9 @@ class History:
             self.table.remove(gone)
             known = self._catalog.load(changed, self.table.connection)
             with self._loading:
+                self.table.reserve((reading.file.path, len(reading.transcripts)) for reading in known)
                 for reading in known:
                     self._readings[reading.file.path] = reading
-                    self.table.reserve(reading.file.path, len(reading.transcripts))
                     self._unloaded[reading.file.path] = reading
             waiting = sorted(
                 (file for file in changed if not self._is_current(file)), key=lambda file: file.mtime_ns, reverse=True
@@ -183,9 +185,10 @@ class History:
         warnings = [line for source in self._sources for line in self._warnings(source)]
         warnings += warning_lines("sources", self._plug_in_problems)
         self._log.note(warnings)
-        self._snapshot = Snapshot(
-            tuple(entry.session for entry in self.library.entries), done, total, done >= total, tuple(warnings)
-        )
+        sessions = tuple(entry.session for entry in self.library.entries)
+        self._snapshot = Snapshot(sessions, done, total, done >= total, tuple(warnings))
+        if self._snapshot.complete:
+            self._last.keep(sessions)
         if report:
             report(self._snapshot)
         return self._snapshot

@@ -19,6 +19,7 @@ import msgspec
 from prima_tui.config import MEMORY_FOLDER, Settings, memory_folder, private_folder
 from prima_tui.errors import ModelUnavailable, PrimaError, StoreBusy, StoreUnusable, UsageError
 from prima_tui.extracts import StoredExtract, extract_markdown, stored_extracts, write_extract
+from prima_tui.last_list import LastList
 from prima_tui.model.hits import (
     Answer,
     Cancel,
@@ -53,6 +54,8 @@ class Memory:
         self.scope = scope
         self.settings = settings
         self.log = StartupLog(settings.paths.log)
+        self._remembered: tuple[Session, ...] | None = None
+        self._last = LastList(settings.paths.cache, scope.workspace, scope.everywhere)
         self._opening = threading.RLock()
         self._history: History | None = None
         self._index: SemanticIndex | None = None
@@ -77,8 +80,21 @@ class Memory:
         return self._history.snapshot if self._history else Snapshot()
 
     def refresh(self, report: Callable[[Snapshot], None] | None = None, cancel: Cancel | None = None) -> Snapshot:
-        """Bring the sessions up to date with the files; ``report`` is called now and then while a backlog is read."""
+        """Bring the sessions up to date with the files; ``report`` is called now and then while a backlog is read.
+
+        The first call reports the list as it was last time before anything is opened.
+        """
+        if report is not None and (last := self._first_picture()):
+            report(Snapshot(last))
         return self._open().refresh(report, cancel)
+
+    def _first_picture(self) -> tuple[Session, ...]:
+        """Return the list as it was last time, until there is one of this time."""
+        if self.snapshot().sessions or self.snapshot().complete:
+            return ()
+        if self._remembered is None:
+            self._remembered = self._last.load()
+        return self._remembered
 
     def session(self, identifier: str) -> Session:
         """Return the session with this id, or the only one whose id starts so. Raises UsageError when there is none."""
@@ -131,11 +147,14 @@ class Memory:
         keyword hits come with a warning. ``deep`` looks into extracts and checkpoints too. When the conversations hold
         nothing the session history's summaries are looked through. Raises Cancelled when cancelled meanwhile.
         """
+        started = time.perf_counter()
+        if not text.strip() and (last := self._first_picture()):
+            hits = tuple(Hit(session, 0.0) for session in last)
+            return Answer(text, mode, hits, took_ms=(time.perf_counter() - started) * 1000)
         from prima_tui.search import combined
         from prima_tui.search.deep import search_extracts
         from prima_tui.search.keyword import query_words
 
-        started = time.perf_counter()
         now = now or datetime.now(UTC).astimezone()
         cancel = cancel or Cancel()
         query = parse(text, now)
@@ -152,7 +171,7 @@ class Memory:
         words = query_words(query)
         past = () if found else self._past(query, words, now)
         extracts = search_extracts(self.extracts_folder, query, words, now)[: limit or None] if deep else ()
-        if mode != "keyword":
+        if mode != "keyword" and query.text:
             indexed, waiting = self._coverage()
         hits = self._with_exchanges(found[:limit]) if limit is not None else [one.hit for one in found]
         return Answer(
@@ -307,7 +326,7 @@ class Memory:
             if self._history is None:
                 from prima_tui.history import History
 
-                self._history = History(self.scope, self.settings.paths.catalog, self.log)
+                self._history = History(self.scope, self.settings.paths.catalog, self._last, self.log)
                 self.log.note(self.settings.problems)
             return self._history
 
