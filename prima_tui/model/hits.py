@@ -15,7 +15,7 @@ Mode = Literal["keyword", "semantic", "combined"]
 MODES: tuple[Mode, ...] = ("combined", "keyword", "semantic")
 
 
-class Reason(msgspec.Struct, frozen=True):
+class Reason(msgspec.Struct, frozen=True, gc=False):
     """Why a session was found: one part of its score."""
 
     kind: Literal["title", "file", "words", "meaning", "recent", "changes", "tool"]
@@ -25,7 +25,7 @@ class Reason(msgspec.Struct, frozen=True):
     """The file's path for ``file``; "" mostly."""
 
 
-class Hit(msgspec.Struct, frozen=True):
+class Hit(msgspec.Struct, frozen=True, gc=False):
     """One session that a search found, with its best exchange."""
 
     session: Session
@@ -62,7 +62,7 @@ class PastEntry(msgspec.Struct, frozen=True):
     projects: tuple[str, ...] = ()
 
 
-class Answer(msgspec.Struct, frozen=True):
+class Answer(msgspec.Struct, frozen=True, gc=False):
     """The answer to one query, complete in itself: it carries the query, so a stale one can be told and dropped."""
 
     query: str
@@ -89,7 +89,7 @@ class Conversation(msgspec.Struct, frozen=True):
     exchanges: tuple[Exchange, ...] = ()
 
 
-class Snapshot(msgspec.Struct, frozen=True):
+class Snapshot(msgspec.Struct, frozen=True, gc=False):
     """The sessions in scope as far as they are known, newest first."""
 
     sessions: tuple[Session, ...] = ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar
@@ -20,6 +21,9 @@ from prima_tui.tui.themes import DARK, OWN_THEMES, variable_defaults
 
 if TYPE_CHECKING:
     from prima_tui.memory import Memory
+
+
+_SETTLED_SECONDS = 1.5
 
 
 def _is_moving(action: str) -> bool:
@@ -87,6 +91,13 @@ class PrimaApp(App[PickResult | None]):
             refresh_seconds=refresh_seconds,
         )
         self.set_keymap(settings.keys)
+
+    def on_mount(self) -> None:
+        """Textual's."""
+        if not self.is_headless:
+            # What was made by now stays for good. Left out of the garbage collector's rounds, which hold the
+            # interpreter for some 100 ms with all of it, it can't make a keystroke late.
+            self.set_timer(_SETTLED_SECONDS, gc.freeze)
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """Textual's: our own variables, for themes that don't set them."""

@@ -118,6 +118,10 @@ class DocumentPane(LineView):
 
     # -- layout -------------------------------------------------------------------------------------------------
 
+    def on_show(self) -> None:
+        """Textual's: shown again, perhaps at the size it had before, which is no resize."""
+        self.on_resize()
+
     def on_resize(self) -> None:
         """Textual's: lay out for the new width; what one reads stays."""
         if self.line_width == self._width:
@@ -136,11 +140,14 @@ class DocumentPane(LineView):
         return block, (top - self._tops[block]) / max(1, height)
 
     def _lay_out_anew(self, anchor: tuple[int, float] | None) -> None:
-        self._width = self.line_width
+        self._width = max(0, self.line_width)
         self._laid.clear()
         self._known.clear()
         self._strips.clear()
+        self._heights = []
         if not self._width:
+            # Hidden: laid out when it is shown, which comes with a size.
+            self._measure()
             return
         self._heights = [block.height(self._width) for block in self.document.blocks]
         self._measure()

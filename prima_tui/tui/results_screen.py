@@ -25,6 +25,7 @@ from prima_tui.tui.document_pane import DocumentPane
 from prima_tui.tui.empty_state import EmptyState, no_history_text, no_hits_text, reading_text
 from prima_tui.tui.extract_pane import ExtractPane
 from prima_tui.tui.live_search import LiveSearch
+from prima_tui.tui.past_pane import PastPane, past_document
 from prima_tui.tui.preview import Previews
 from prima_tui.tui.resuming import Run, run_command
 from prima_tui.tui.search_line import SearchLine
@@ -100,6 +101,7 @@ class ResultsScreen(Screen[None]):
             with Container(id="right"):
                 yield ConversationPane(id="conversation")
                 yield ExtractPane(id="extract")
+                yield PastPane(id="past")
         yield StatusLine(id="status")
         yield Footer(compact=True)
 
@@ -118,11 +120,14 @@ class ResultsScreen(Screen[None]):
     @property
     def _pane(self) -> DocumentPane:
         """The pane that keys from the search line act on."""
+        if self.has_class("-past"):
+            return self.query_one(PastPane)
         return self.query_one(ExtractPane) if self.has_class("-extract") else self.query_one(ConversationPane)
 
     def on_mount(self) -> None:
         """Textual's: show what is known, then look for what is new."""
         self.query_one("#extract").border_title = Content("Extract")
+        self.query_one("#past").border_title = Content("Session History Summaries")
         self._show_empty()
         self._search_line.show_mode(self.mode)
         self._search_line.show_scope(self.memory.scope.everywhere)
@@ -182,6 +187,7 @@ class ResultsScreen(Screen[None]):
         self.answer = answer
         self._list.show(answer, keep=keep)
         self._search_line.show_answer(answer, final=last)
+        self._show_past(answer)
         self._show_empty()
         self._show_state()
         if self._resume_when_answered:
@@ -230,7 +236,9 @@ class ResultsScreen(Screen[None]):
         if message.done:
             if not self._background.indexing:
                 status.show_note("")
-            self._search_line.suggester.learn(snapshot.sessions)
+            if message.changed:
+                learn = partial(asyncio.to_thread, self._search_line.suggester.learn, snapshot.sessions)
+                self.start_work(learn, "learn", exclusive=True)
         elif snapshot.files_total and not snapshot.complete:
             status.show_progress("files read", snapshot.files_done, snapshot.files_total)
         if message.changed:
@@ -307,6 +315,13 @@ class ResultsScreen(Screen[None]):
         """A double click."""
         message.stop()
         self.choose(message.hit)
+
+    def _show_past(self, answer: Answer) -> None:
+        """Show the summaries of the session history, when they are all that was found."""
+        entries = () if answer.hits else answer.session_history
+        self.set_class(bool(entries), "-past")
+        if entries:
+            self.query_one(PastPane).show(past_document(entries, answer.words))
 
     def _show_empty(self) -> None:
         """Show the list, or in its place why it is empty."""

@@ -67,10 +67,7 @@ class SessionList(LineView):
         """Whether one moved the selection since the query changed."""
         self._answer: Answer | None = None
         self._headings: tuple[Heading, ...] = ()
-        self._tops: list[int] = []
-        """First line of each hit's row."""
         self._heading_lines: dict[int, str] = {}
-        self._places: dict[Key, int] = {}
         self._palette: dict[str, Style] = {}
         self._sources: dict[str, Style] = {}
         self._now = self.clock()
@@ -94,15 +91,15 @@ class SessionList(LineView):
     def show(self, answer: Answer, keep: bool) -> None:
         """Show an answer. With ``keep`` the same session stays selected, at the same place on the screen if it can."""
         before = self.selected_hit
-        line_before = self._tops[self.selected] - self.scroll_offset.y if before else 0
+        line_before = self._top(self.selected) - self.scroll_offset.y if before else 0
         self._answer = answer
         self._arrange()
         if not keep:
             self.moved = False
-        place = self._places.get(before.session.key, -1) if keep and before else -1
+        place = self._place_of_session(before.session.key) if keep and before else -1
         self.selected = place if place >= 0 else (0 if self.hits else -1)
         if place >= 0:
-            self.scroll_to(y=max(0, self._tops[place] - line_before), animate=False, force=True)
+            self.scroll_to(y=max(0, self._top(place) - line_before), animate=False, force=True)
         else:
             self.scroll_to(y=0, animate=False, force=True)
         self._keep_visible()
@@ -118,36 +115,37 @@ class SessionList(LineView):
         headings: list[Heading] = []
         if not hits and answer.similar:
             hits = tuple(Hit(session, 0.0) for session in answer.similar)
-            headings = [Heading(0, "Nothing matched. Alike in title or file name:")]
+            headings = [Heading(0, "No match. Similar sessions:")]
         elif self.sort != "best":
             hits = sorted(hits, key=_ORDER[self.sort], reverse=True)
         elif not answer.query.strip():
-            found = day_headings([hit.session for hit in hits], self._now)
+            found = day_headings(len(hits), lambda place: session_time(hits[place].session), self._now)
             headings = [Heading(place, text) for place, text in found]
         self.hits = hits
         self.words = answer.words
         self._headings = tuple(headings)
-        self._places = {hit.session.key: place for place, hit in enumerate(hits)}
         self._measure()
 
     def _measure(self) -> None:
-        density = self._measured = self.row_height
-        above = {heading.place: heading.text for heading in self._headings}
-        self._heading_lines = {}
-        if not above:
-            self._tops = list(range(0, len(self.hits) * density, density))
-            self.set_line_count(len(self.hits) * density)
-            return
-        tops: list[int] = []
-        line = 0
-        for place in range(len(self.hits)):
-            if place in above:
-                self._heading_lines[line] = above[place]
-                line += 1
-            tops.append(line)
-            line += density
-        self._tops = tops
-        self.set_line_count(line)
+        self._measured = self.row_height
+        self._heading_lines = {
+            heading.place * self._measured + number: heading.text for number, heading in enumerate(self._headings)
+        }
+        self.set_line_count(len(self.hits) * self._measured + len(self._headings))
+
+    def _top(self, place: int) -> int:
+        """First line of the row at a place."""
+        return place * self._measured + bisect_right(self._headings, place, key=_place_of)
+
+    def _place_at(self, line: int) -> int:
+        """Place of the row that a line belongs to; -1 for a heading or below the list."""
+        if line in self._heading_lines or not 0 <= line < self.line_count:
+            return -1
+        above = bisect_right(list(self._heading_lines), line)
+        return min((line - above) // self._measured, len(self.hits) - 1)
+
+    def _place_of_session(self, key: Key) -> int:
+        return next((place for place, hit in enumerate(self.hits) if hit.session.key == key), -1)
 
     def set_density(self, density: Density) -> None:
         """Show rows of 1, 2 or 3 lines."""
@@ -160,7 +158,7 @@ class SessionList(LineView):
         before = self.selected_hit
         self.sort = sort
         self._arrange()
-        self.selected = self._places.get(before.session.key, 0) if before else -1
+        self.selected = max(0, self._place_of_session(before.session.key)) if before else -1
         self._keep_visible()
         self.redraw()
 
@@ -177,8 +175,8 @@ class SessionList(LineView):
             return
         before, self.selected = self.selected, place
         for row in (before, place):
-            if 0 <= row < len(self._tops):
-                self.redraw_lines(self._tops[row], self._measured)
+            if 0 <= row < len(self.hits):
+                self.redraw_lines(self._top(row), self._measured)
         self._keep_visible()
         self.post_message(SessionHighlighted(self.selected_hit))
 
@@ -199,17 +197,21 @@ class SessionList(LineView):
         self.select(len(self.hits) - 1)
 
     def _keep_visible(self) -> None:
-        if not 0 <= self.selected < len(self._tops):
+        if not 0 <= self.selected < len(self.hits):
             return
-        top = self._tops[self.selected]
+        top = self._top(self.selected)
         if top - 1 in self._heading_lines:
             top -= 1
-        bottom = self._tops[self.selected] + self._measured
+        bottom = self._top(self.selected) + self._measured
         view, page = self.scroll_offset.y, self.page_height
         if top < view:
             self.scroll_to(y=top, animate=False, force=True)
         elif bottom > view + page:
             self.scroll_to(y=bottom - page, animate=False, force=True)
+
+    def on_show(self) -> None:
+        """Textual's: shown again, perhaps at the size it had before, which is no resize."""
+        self.on_resize()
 
     def on_resize(self) -> None:
         """Textual's: keep the selected row in view."""
@@ -219,10 +221,6 @@ class SessionList(LineView):
         self._keep_visible()
 
     # -- mouse --------------------------------------------------------------------------------------------------
-
-    def _place_at(self, line: int) -> int:
-        place = bisect_right(self._tops, line) - 1
-        return place if place >= 0 and line < self._tops[place] + self._measured else -1
 
     def on_click(self, event: events.Click) -> None:
         """Textual's: a click selects, a double click chooses."""
@@ -261,13 +259,17 @@ class SessionList(LineView):
         row = session_row(hit, self.words, width, self._measured, self._now, place == self.selected)
         strips = [self._strip(styled, styles, base, width) for styled in row]
         for offset, strip in enumerate(strips):
-            self._strips[self._tops[place] + offset] = strip
-        return strips[line - self._tops[place]]
+            self._strips[self._top(place) + offset] = strip
+        return strips[line - self._top(place)]
 
     @staticmethod
     def _strip(styled: StyledLine, styles: dict[str, Style], base: Style, width: int) -> Strip:
         strip = Strip(segments(styled, styles, base))
         return strip.adjust_cell_length(width, base + styles.get(styled.fill, Style.null()))
+
+
+def _place_of(heading: Heading) -> int:
+    return heading.place
 
 
 def _newest(hit: Hit) -> datetime:

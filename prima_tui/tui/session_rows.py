@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 
 from rich.cells import cell_len
 
@@ -190,10 +192,11 @@ def heading_line(text: str, width: int) -> StyledLine:
     return joined([(f" {label} ", "heading"), (rule, "rule")])
 
 
-def day_headings(sessions: Sequence[Session], now: datetime) -> list[tuple[int, str]]:
-    """Return (place, heading) for sessions that are newest first: Today, Yesterday, This week, … then by month.
+def day_headings(count: int, time_at: Callable[[int], datetime | None], now: datetime) -> list[tuple[int, str]]:
+    """Return (place, heading) for ``count`` sessions that are newest first: Today, Yesterday, … then by month.
 
-    Days are local. One pass; a session without a time stays under the heading before it.
+    Days are local. ``time_at`` gives the time of a place; those without a time come last and get no heading. Places
+    are found by halving, so that the number of sessions hardly matters.
     """
     local = now.astimezone()
     today = local.replace(hour=0, minute=0, second=0, microsecond=0)
@@ -204,18 +207,20 @@ def day_headings(sessions: Sequence[Session], now: datetime) -> list[tuple[int, 
         (today - timedelta(days=30), "Last thirty days"),
     ]
     headings: list[tuple[int, str]] = []
-    lowest: datetime | None = None
-    for place, session in enumerate(sessions):
-        at = session_time(session)
-        if at is None or (lowest is not None and at >= lowest):
-            continue
+    place = 0
+    while place < count and (at := time_at(place)) is not None:
         found = next(((bound, name) for bound, name in bounds if at >= bound), None)
         if found is None:
             here = at.astimezone()
             found = (here.replace(day=1, hour=0, minute=0, second=0, microsecond=0), here.strftime("%B %Y"))
-        lowest = found[0]
         headings.append((place, found[1]))
+        place = bisect_left(range(count), True, lo=place + 1, key=partial(_is_before, time_at, found[0]))
     return headings
+
+
+def _is_before(time_at: Callable[[int], datetime | None], bound: datetime, place: int) -> bool:
+    at = time_at(place)
+    return at is None or at < bound
 
 
 __all__ = ["Density", "Span", "age", "day_headings", "heading_line", "session_row", "snippet"]

@@ -80,12 +80,12 @@ def _fold_points(text: str, start: int, end: int, width: int) -> list[int]:
     if word.isascii():
         return list(range(start + width, end, width))
     points: list[int] = []
-    used = 0
-    for left, _right, size in split_graphemes(word)[0]:
-        if used + size > width and used:
-            points.append(start + left)
-            used = 0
-        used += size
+    line_start = start
+    for left, right, _size in split_graphemes(word)[0]:
+        # Measured as a whole, since the widths of odd graphemes don't always add up.
+        if start + left > line_start and cell_len(text[line_start : start + right]) > width:
+            line_start = start + left
+            points.append(line_start)
     return points
 
 
@@ -107,7 +107,7 @@ def wrap_slices(text: str, width: int) -> list[tuple[int, int]]:
             end = match.end()
             continue
         word_start = match.end() - len(chunk.lstrip())
-        if used:
+        if end > start:
             slices.append((start, end))
         start = word_start
         for point in _fold_points(text, word_start, match.end(), width):
@@ -142,13 +142,10 @@ def cut(text: str, width: int) -> str:
         return text
     if width <= 1:
         return "…"[:width]
-    used = 0
     end = 0
-    for left, right, size in split_graphemes(text[: width * 4])[0]:
-        if used + size > width - 1:
-            end = left
+    for _left, right, _size in split_graphemes(text[: width * 4])[0]:
+        if cell_len(text[:right]) > width - 1:
             break
-        used += size
         end = right
     return text[:end].rstrip() + "…"
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from prima_tui.model.query import parse
 
+from prima_tui.config import Settings, paths_below
 from prima_tui.model.hits import (
     Answer,
     Cancel,
@@ -19,12 +19,14 @@ from prima_tui.model.hits import (
     Hit,
     IndexProgress,
     Mode,
+    PastEntry,
     Reason,
     ResumePlan,
     Snapshot,
     SourceStatus,
     Status,
 )
+from prima_tui.model.query import parse
 from prima_tui.model.session import Exchange, FileChange, ResumeCommand, Session
 from prima_tui.sources.base import Scope
 from prima_tui.tui.app import PrimaApp
@@ -132,6 +134,7 @@ class FakeMemory:
 
     def __init__(self, sessions: tuple[Session, ...] | None = None, everywhere: bool = False) -> None:
         self.scope = Scope(workspace=Path(WORKSPACE), everywhere=everywhere, home=Path("/home/ana"), env={})
+        self.settings = Settings(paths=paths_below(Path("/nonexistent")))
         self.sessions = believable_sessions() if sessions is None else sessions
         self.delay: Callable[[str, Mode], float] = lambda _query, _mode: 0.0
         self.searches: list[tuple[str, Mode]] = []
@@ -139,6 +142,7 @@ class FakeMemory:
         self.refreshes = 0
         self.index_steps = 0
         self.indexing = threading.Event()
+        self.past: tuple[PastEntry, ...] = ()
         self.plan_problem = ""
         self.plan_warning = ""
         self.conversations: dict[tuple[str, str], tuple[Exchange, ...]] = {}
@@ -187,7 +191,18 @@ class FakeMemory:
                 hits.append(Hit(found, score, 38.0, 0.61, 1, self._exchanges(found)[1], tuple(reasons)))
         hits.sort(key=lambda hit: -hit.score)
         similar = self.sessions[:2] if not hits and query.startswith("logn") else ()
-        return Answer(query, mode, tuple(hits), words, similar, tuple(parsed.problems), 12.4, 18_204, 3)
+        return Answer(
+            query,
+            mode,
+            tuple(hits),
+            words,
+            similar,
+            warnings=tuple(parsed.problems),
+            took_ms=12.4,
+            indexed_exchanges=18_204,
+            pending_files=3,
+            session_history=self.past if not hits else (),
+        )
 
     def _exchanges(self, found: Session) -> tuple[Exchange, ...]:
         return self.conversations.get(found.key) or exchanges_of(found)
