@@ -149,8 +149,8 @@ class Memory:
         """
         started = time.perf_counter()
         if not text.strip() and (last := self._first_picture()):
-            hits = tuple(Hit(session, 0.0) for session in last)
-            return Answer(text, mode, hits, took_ms=(time.perf_counter() - started) * 1000)
+            shown = tuple(Hit(session, 0.0) for session in last)
+            return Answer(text, mode, shown, took_ms=(time.perf_counter() - started) * 1000)
         from prima_tui.search import combined
         from prima_tui.search.deep import search_extracts
         from prima_tui.search.keyword import query_words
