@@ -93,8 +93,13 @@ def _memory(
     from prima_tui.memory import Memory
     from prima_tui.sources.base import Scope
 
-    folder = (workspace or Path.cwd()).expanduser().absolute()
-    if not folder.is_dir():
+    try:
+        folder = (workspace or Path.cwd()).expanduser().absolute()
+        found = folder.is_dir()
+        str(folder).encode()
+    except (OSError, RuntimeError, UnicodeEncodeError) as error:
+        raise UsageError(f"the workspace can't be used: {error}") from error
+    if not found:
         raise UsageError(f"the workspace {folder} is no folder")
     settings = load_settings(folder, paths_below(home) if home else None)
     return Memory(Scope(folder, everywhere, home or Path.home(), env or dict(os.environ)), settings)

@@ -100,7 +100,7 @@ class History:
             waiting = [reading for path, reading in list(self._unloaded.items()) if self._readings.get(path) is reading]
             for reading in self._catalog.load_messages(waiting, self.table):
                 texts = read_files([reading.file])
-                self.table.add((one.reading.file.path, one.messages) for one in texts)
+                self.table.add(((one.reading.file.path, one.messages) for one in texts), reserved=True)
             for reading in waiting:
                 if self._unloaded.get(reading.file.path) is reading:
                     del self._unloaded[reading.file.path]

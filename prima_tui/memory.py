@@ -40,7 +40,7 @@ from prima_tui.startup_log import StartupLog, warning_lines
 
 if TYPE_CHECKING:
     from prima_tui.history import History
-    from prima_tui.index.embedder import Embedder
+    from prima_tui.index.embedder import EmbeddingModel
     from prima_tui.index.rebuild import Rebuild, RebuildState
     from prima_tui.index.update import FileShare, Updater
     from prima_tui.index.vectors import SemanticIndex
@@ -59,7 +59,7 @@ class Memory:
         self._opening = threading.RLock()
         self._history: History | None = None
         self._index: SemanticIndex | None = None
-        self._embedder: Embedder | None = None
+        self._embedder: EmbeddingModel | None = None
         self._other: Memory | None = None
 
     # -- the history --------------------------------------------------------------------------------------------
@@ -148,6 +148,7 @@ class Memory:
         nothing the session history's summaries are looked through. Raises Cancelled when cancelled meanwhile.
         """
         started = time.perf_counter()
+        text = text.encode("utf-8", "replace").decode()  # a shell may pass on bytes that are no text
         if not text.strip() and (last := self._first_picture()):
             shown = tuple(Hit(session, 0.0) for session in last)
             return Answer(text, mode, shown, took_ms=(time.perf_counter() - started) * 1000)
@@ -199,14 +200,13 @@ class Memory:
         return found
 
     def _similar(self, library: object, query: Query, cancel: Cancel) -> list[object]:
+        from prima_tui.index.vectors import rebuild_due
         from prima_tui.search.semantic import search_semantic
 
         index = self._semantic()
         index.load()
         if index.other_model:
-            raise ModelUnavailable(
-                f"the index was made with {index.other_model}, not {self._model().name}: a rebuild is due"
-            )
+            raise ModelUnavailable(rebuild_due(index.other_model, self._model().name))
         return list(search_semantic(library, index, query, self._model().query, cancel))  # type: ignore[arg-type]
 
     def _with_exchanges(self, found: Sequence[Found]) -> list[Hit]:
@@ -340,12 +340,12 @@ class Memory:
         folder = self.settings.paths.data if self.scope.everywhere else self.scope.workspace / MEMORY_FOLDER
         return folder / "index.duckdb"
 
-    def _model(self) -> Embedder:
+    def _model(self) -> EmbeddingModel:
         with self._opening:
             if self._embedder is None:
-                from prima_tui.index.embedder import Embedder
+                from prima_tui.index.models import chosen_model
 
-                self._embedder = Embedder(self.settings.paths.cache)
+                self._embedder = chosen_model(self.settings.model, self.settings.paths.cache, self.scope.env)
             return self._embedder
 
     def _semantic(self) -> SemanticIndex:

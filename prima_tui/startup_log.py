@@ -41,6 +41,11 @@ class StartupLog:
             return
 
 
+def _encodable(path: str) -> str:
+    """Return a path as text that can be stored and printed: file names may hold bytes that are no text."""
+    return path.encode("utf-8", "replace").decode()
+
+
 def warning_lines(source: str, problems: Iterable[Problem]) -> list[str]:
     """Return one line for each kind of problem of a source, with the count and one example path."""
     kinds: dict[str, tuple[int, str]] = {}
@@ -48,6 +53,6 @@ def warning_lines(source: str, problems: Iterable[Problem]) -> list[str]:
         count, example = kinds.get(problem.what, (0, problem.path))
         kinds[problem.what] = (count + problem.count, example)
     return [
-        f"{source}: {what}" + (f" ({count}×)" if count > 1 else "") + f", e.g. {example}"
+        f"{source}: {what}" + (f" ({count}×)" if count > 1 else "") + f", e.g. {_encodable(example)}"
         for what, (count, example) in sorted(kinds.items())
     ]

@@ -83,12 +83,16 @@ class MessageTable:
                 {"a": list(file_ids), "b": list(numbers), "c": list(parts)},
             )
 
-    def add(self, files: Iterable[tuple[str, Sequence[Messages]]]) -> None:
-        """Add the messages of (path, one ``Messages`` for each transcript), in place of what was known of the path."""
+    def add(self, files: Iterable[tuple[str, Sequence[Messages]]], *, reserved: bool = False) -> None:
+        """Add the messages of (path, one ``Messages`` for each transcript), in place of what was known of the path.
+
+        ``reserved``: under the numbers that were reserved for them, if there are as many.
+        """
         files = list(files)
         columns: dict[str, list[object]] = {"a": [], "b": [], "c": [], "d": []}
         with self._lock:
-            self._remove([path for path, _transcripts in files])
+            kept = {path for path, transcripts in files if reserved and self._count(path) == len(transcripts)}
+            self._remove([path for path, _transcripts in files if path not in kept])
             for path, transcripts in files:
                 for part, messages in zip(self._numbers(path, len(transcripts)), transcripts, strict=True):
                     columns["a"] += [part] * len(messages.texts)
@@ -99,6 +103,9 @@ class MessageTable:
                 self.connection.cursor().execute(
                     "INSERT INTO messages SELECT unnest($a), unnest($b), unnest($c), unnest($d)", columns
                 )
+
+    def _count(self, path: str) -> int:
+        return self._parts.get(path, (0, 0))[1]
 
     def remove(self, paths: Iterable[str]) -> None:
         """Remove the messages of files."""

@@ -13,11 +13,11 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import msgspec
 
-from prima_tui.model.session import Exchange, Transcript
+from prima_tui.model.session import Exchange, ToolUse, Transcript
 
 
 class Scope(msgspec.Struct, frozen=True):
@@ -64,6 +64,8 @@ class ReadTranscript(msgspec.Struct, frozen=True):
 
     transcript: Transcript
     exchanges: tuple[Exchange, ...] = ()
+    tools: Sequence[ToolUse] = ()
+    """The uses of tools, in the order of the file, when they were asked for (:class:`ReadsTools`)."""
 
 
 class ReadResult(msgspec.Struct, frozen=True):
@@ -102,6 +104,18 @@ class Source(Protocol):
         self, transcripts: Sequence[Transcript], names: Mapping[str, str], folders: Mapping[str, str]
     ) -> list[Transcript]:
         """Apply what only several files together tell (names, folders), before transcripts are put together."""
+        ...
+
+
+@runtime_checkable
+class ReadsTools(Protocol):
+    """What a source offers beside :class:`Source` when it can read what tools were given and gave back.
+
+    Such text is most of a file, so :meth:`Source.read` leaves it out and this reads the file once more with it.
+    """
+
+    def read_tools(self, file: SourceFile) -> ReadResult:
+        """Read one file as :meth:`Source.read` does, with ``tools`` in its transcripts. Raises nothing."""
         ...
 
 
@@ -156,7 +170,13 @@ def walk(
 
 
 def source_file(path: str, source: str, kind: str, problems: list[Problem]) -> SourceFile | None:
-    """Return the state of one regular file (links to files are followed), or None if there is none (any more)."""
+    """Return the state of one regular file (links to files are followed), or None if there is none (any more).
+
+    A path that is no text (bytes that no encoding explains) is a problem: nothing could store or show it.
+    """
+    if not path.isascii() and any("\ud800" <= letter <= "\udfff" for letter in path):
+        problems.append(Problem("a file whose name is no text", path.encode("utf-8", "replace").decode()))
+        return None
     try:
         state = Path(path).stat()
     except FileNotFoundError:
