@@ -47,6 +47,39 @@ class Exchange(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """The agent compacted its context just before this exchange."""
 
 
+class TextEdit(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+    """One stretch of a file that a tool replaced: enough to draw a diff of it."""
+
+    path: str
+    """As recorded, mostly absolute."""
+    old: str = ""
+    """The text before, "" for a new file or where it isn't recorded."""
+    new: str = ""
+    action: Action = "edit"
+
+
+class ToolUse(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+    """One use of a tool: what it was given, what it gave back. Pictures and other binary data are named, not kept."""
+
+    position: int
+    """Place, from 0, of the exchange it belongs to, the one shown just before or around it, in its transcript."""
+    name: str = ""
+    """The tool's name as recorded; "" when only what it gave back is recorded."""
+    summary: str = ""
+    """One line: what was run, or which file it is about."""
+    given: str = ""
+    gave: str = ""
+    failed: bool = False
+    at: datetime | None = None
+    edits: tuple[TextEdit, ...] = ()
+    """What it changed in files, where that is recorded; also that of a use that failed."""
+
+    @property
+    def path(self) -> str:
+        """The first file it changed, "" when it changed none."""
+        return self.edits[0].path if self.edits else ""
+
+
 class ResumeCommand(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """How the agent itself takes a session up again: arguments, the folder to start in, variables to set."""
 

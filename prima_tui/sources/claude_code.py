@@ -9,11 +9,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import orjson
 
-from prima_tui.model.session import Exchange, ResumeCommand, Transcript, packed_keys
+from prima_tui.model.session import Exchange, ResumeCommand, ToolUse, Transcript, packed_keys
 from prima_tui.model.tags import topic_tags
 from prima_tui.model.titles import title_from_prompt
 from prima_tui.sources.base import Problem, ReadResult, ReadTranscript, Scope, SourceFile
@@ -32,6 +33,7 @@ from prima_tui.sources.claude_code_folders import (
     transcript_files,
 )
 from prima_tui.sources.claude_code_records import Record, Records
+from prima_tui.sources.claude_code_tools import SessionTools
 from prima_tui.sources.jsonl import LONGEST_LINE, instant
 
 _SILENT = frozenset(
@@ -68,6 +70,13 @@ class ClaudeCode:
 
     def read(self, file: SourceFile) -> ReadResult:
         """Read one file: the session first, then the subagents that older versions wrote into the same file."""
+        return self._read(file, with_tools=False)
+
+    def read_tools(self, file: SourceFile) -> ReadResult:
+        """Read one file with what tools were given and gave back."""
+        return self._read(file, with_tools=True)
+
+    def _read(self, file: SourceFile, *, with_tools: bool) -> ReadResult:
         path = Path(file.path)
         if is_compaction_run(path):
             return ReadResult()
@@ -75,8 +84,12 @@ class ClaudeCode:
         records = Records(file.path)
         problems: list[Problem] = []
         try:
-            for record in records:
-                reading.add(record)
+            if with_tools:
+                for record, line in records.with_tools():
+                    reading.add_with_tools(record, line)
+            else:
+                for record in records:
+                    reading.add(record)
         except OSError as error:
             problems.append(Problem(f"can't be read: {error.strerror or error}", file.path))
         if records.malformed:
@@ -132,12 +145,35 @@ class _Reading:
         self.relocated = self.original_folder = ""
         self.branch = ""
         self.parent_id = self.agent_id = ""
-        self.entrypoint = ""
-        self.is_sdk = self.is_background = False
+        self.is_background = False
+        self.entrypoints: set[bool] = set()
+        self.prompt_sources: set[bool] = set()
+        """Whether programs (True) or people (False) are recorded as those who started it, or who wrote a prompt."""
         self._unknown: Counter[str] = Counter()
+        self.tools: dict[int, SessionTools] = {}
+        """The ``id()`` of a conversation to its uses of tools, when they are asked for."""
 
-    def add(self, record: Record) -> None:
-        """Take one record in, of any type."""
+    def add_with_tools(self, record: Record, line: dict[str, Any] | None) -> None:
+        """Take one record in; ``line`` is all of it when it holds a use of a tool."""
+        conversation = self.add(record)
+        if line is None or record.isApiErrorMessage:
+            return
+        tools = self.tools.get(id(conversation))
+        if tools is None:
+            folder = session_folder(self.path) or self.path.with_suffix("")
+            tools = self.tools[id(conversation)] = SessionTools(conversation, Path(folder) / "tool-results")
+        tools.add(record, line)
+
+    def tools_of(self, conversation: Conversation) -> Sequence[ToolUse]:
+        """Return the uses of tools in one conversation, in order; nothing when they were not asked for."""
+        found = self.tools.get(id(conversation))
+        if found is None:
+            return ()
+        places = conversation.places()
+        return found.log.tools(lambda anchor: places.get(id(anchor), 0))
+
+    def add(self, record: Record) -> Conversation:
+        """Take one record in, of any type; return the conversation that it is part of."""
         if record.timestamp is not None:
             self.stamps[""].append(record.timestamp)
         if record.uuid:
@@ -169,6 +205,7 @@ class _Reading:
                 conversation.add_compaction()
         elif kind not in _SILENT:
             self._add_metadata(kind, record)
+        return conversation
 
     def _add_metadata(self, kind: str, record: Record) -> None:
         if kind == "queue-operation":
@@ -198,14 +235,17 @@ class _Reading:
             self.branch = record.gitBranch
 
     def _note_origin(self, record: Record) -> None:
-        """Note whether a program made the session: the first entry point says so, or a prompt's source."""
-        if not self.entrypoint and record.entrypoint:
-            self.entrypoint = record.entrypoint
-            self.is_sdk = self.is_sdk or record.entrypoint.startswith("sdk")
-        if record.promptSource and record.promptSource.startswith("sdk"):
-            self.is_sdk = True
+        """Note who wrote the prompts, as entry points and, in newer versions, prompts themselves tell."""
+        if record.entrypoint:
+            self.entrypoints.add(record.entrypoint.startswith("sdk"))
+        if record.promptSource and record.promptSource.startswith(("typed", "sdk")):
+            self.prompt_sources.add(record.promptSource != "typed")
         if record.sessionKind == "bg":
             self.is_background = True
+
+    def is_program_s(self) -> bool:
+        """Tell whether a program made the session; one that a person went on with is that person's."""
+        return (self.prompt_sources or self.entrypoints) == {True}
 
     def _sidechain(self, record: Record) -> Conversation:
         """Return the inline sidechain that a record is part of: by its agent, else by its parent, else a new one."""
@@ -241,7 +281,7 @@ def _session_transcripts(file: SourceFile, reading: _Reading) -> Iterator[ReadTr
     exchanges = reading.main.exchanges()
     transcript = _transcript(file, reading, session_id, reading.main, exchanges)
     if exchanges or transcript.files_changed:
-        flags = {"sdk": reading.is_sdk, "background": reading.is_background}
+        flags = {"sdk": reading.is_program_s(), "background": reading.is_background}
         flags["warmup"] = reading.main.first_words == _WARM_UP
         yield ReadTranscript(
             msgspec.structs.replace(
@@ -254,6 +294,7 @@ def _session_transcripts(file: SourceFile, reading: _Reading) -> Iterator[ReadTr
                 flags=tuple(name for name, holds in flags.items() if holds),
             ),
             exchanges,
+            reading.tools_of(reading.main),
         )
     elif reading.summaries:
         carrier = Transcript(_SOURCE, session_id, file.path, summaries=tuple(reading.summaries), flags=("carrier",))
@@ -264,7 +305,8 @@ def _session_transcripts(file: SourceFile, reading: _Reading) -> Iterator[ReadTr
         exchanges = sidechain.exchanges(name)
         transcript = _transcript(file, reading, f"{session_id}/{name}", sidechain, exchanges, part=name)
         if exchanges or transcript.files_changed:
-            yield ReadTranscript(msgspec.structs.replace(transcript, parent_id=session_id, agent=name), exchanges)
+            child = msgspec.structs.replace(transcript, parent_id=session_id, agent=name)
+            yield ReadTranscript(child, exchanges, reading.tools_of(sidechain))
 
 
 def _agent_transcripts(file: SourceFile, reading: _Reading) -> Iterator[ReadTranscript]:
@@ -281,7 +323,8 @@ def _agent_transcripts(file: SourceFile, reading: _Reading) -> Iterator[ReadTran
     exchanges = reading.main.exchanges(agent)
     transcript = _transcript(file, reading, reading.path.stem, reading.main, exchanges)
     if exchanges or transcript.files_changed:
-        yield ReadTranscript(msgspec.structs.replace(transcript, parent_id=parent_id, agent=agent), exchanges)
+        child = msgspec.structs.replace(transcript, parent_id=parent_id, agent=agent)
+        yield ReadTranscript(child, exchanges, reading.tools_of(reading.main))
 
 
 def _transcript(

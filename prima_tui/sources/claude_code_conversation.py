@@ -19,7 +19,8 @@ _SYNTHETIC = "<synthetic>"
 _NO_CONTENT = "(no content)"
 """Stands in for a message without text."""
 _NOT_HUMAN = frozenset({"task-notification", "auto-continuation", "coordinator", "teammate", "hook", "system"})
-_FILE_TOOLS: dict[str, Action] = {"Write": "write", "Edit": "edit", "MultiEdit": "edit", "NotebookEdit": "edit"}
+FILE_TOOLS: dict[str, Action] = {"Write": "write", "Edit": "edit", "MultiEdit": "edit", "NotebookEdit": "edit"}
+"""The tools that change files, and what they do."""
 _PROMPTS_KEPT = 20
 
 Stamp = str | int | float | None
@@ -120,7 +121,7 @@ class Conversation:
             turn.texts = [_grown(text, texts) for text in turn.texts]
         if type(content) is list:
             for block in content:
-                if type(block) is Block and block.type == "tool_use" and block.name in _FILE_TOOLS:
+                if type(block) is Block and block.type == "tool_use" and block.name in FILE_TOOLS:
                     self._add_change(record, block)
 
     def add_attachment(self, record: Record) -> None:
@@ -180,6 +181,21 @@ class Conversation:
             text = turn.texts[0] if len(turn.texts) == 1 else "\n\n".join(turn.texts)
             result.append(Exchange(turn.user, text, instant(turn.stamp), turn.key, agent, rewound, turn.compacted))
         return tuple(result)
+
+    def anchor(self, message_id: str) -> object:
+        """Return what stands, until :meth:`places` is asked, for the exchange that something belongs to now.
+
+        That is the reply with this message id, else the message that waits for its reply, else the latest reply.
+        """
+        if message_id in self._this_turn:
+            return self._replies[message_id]
+        if self._pending is not None:
+            return self._pending
+        return self._reply if self._reply is not None else self._turns[-1] if self._turns else None
+
+    def places(self) -> dict[int, int]:
+        """Return the ``id()`` of each anchor to the place of its exchange; to be asked after :meth:`exchanges`."""
+        return {id(turn): place for place, turn in enumerate(self._turns)}
 
     def files_changed(self) -> tuple[FileChange, ...]:
         """Return the file changes whose tool use did not fail, in the order of the file."""
@@ -306,7 +322,7 @@ class Conversation:
         tool_use = block.id or f"#{self._next_number()}"
         if tool_use not in self._changes:
             explanation = "\n\n".join(self._reply.texts) if self._reply is not None else ""
-            self._changes[tool_use] = (path, _FILE_TOOLS[block.name], record.timestamp, explanation)
+            self._changes[tool_use] = (path, FILE_TOOLS[block.name], record.timestamp, explanation)
 
 
 def _is_human(record: Record) -> bool | None:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import msgspec
+import orjson
 
 from prima_tui.sources.jsonl import Lines
 
@@ -143,6 +144,20 @@ class Records:
                 pass
             for value in self._lines.objects(line):
                 yield _lenient(value)
+
+    def with_tools(self) -> Iterator[tuple[Record, dict[str, Any] | None]]:
+        """Iterate as above, each record with the whole object of its line where that holds a use of a tool."""
+        decode = _DECODER.decode
+        for line in self._lines.raw():
+            about_tools = b"tool_use" in line or b"tool_result" in line
+            try:
+                record = decode(line)
+                yield record, orjson.loads(line) if about_tools else None
+                continue
+            except (ValueError, RecursionError):
+                pass
+            for value in self._lines.objects(line):
+                yield _lenient(value), value
 
 
 _DECODER = msgspec.json.Decoder(Record)
