@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import ipaddress
 import os
+import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
+from urllib.parse import urlsplit
 
 import msgspec
 import platformdirs
@@ -36,11 +40,30 @@ class Paths(msgspec.Struct, frozen=True):
         return self.cache / "catalog.duckdb"
 
 
+ModelKind = Literal["built-in", "fastembed", "ollama", "openai"]
+
+
+class ModelSettings(msgspec.Struct, frozen=True):
+    """The ``[model]`` table: which embedding model reads the history. Nothing set: the one that comes along."""
+
+    kind: ModelKind = "built-in"
+    name: str = ""
+    """The model's name, as fastembed or the endpoint knows it."""
+    url: str = ""
+    """Of the endpoint; "" for Ollama means its usual address on this computer."""
+    key_env: str = ""
+    """Name of the environment variable that holds the endpoint's key; the key itself stands in no file."""
+    timeout_seconds: float = 30.0
+    """How long one request to the endpoint may take."""
+    download: bool = False
+    """Whether a fastembed model that is not on the disk may be fetched."""
+
+
 class Settings(msgspec.Struct, frozen=True):
     """What a user can set, with the values used when nothing is set."""
 
     paths: Paths
-    model: str = "sentence-transformers/all-MiniLM-L6-v2"
+    model: ModelSettings = ModelSettings()
     budget_seconds: float = 20.0
     """Seconds that an update of the index before a search may take."""
     theme: str = ""
@@ -76,7 +99,9 @@ def load_settings(workspace: Path, paths: Paths | None = None) -> Settings:
     values: dict[str, Any] = {}
     keys: dict[str, str] = {}
     problems: list[str] = []
-    for path in (paths.config / "config.toml", workspace / MEMORY_FOLDER / "config.toml"):
+    model = ModelSettings()
+    own = paths.config / "config.toml"
+    for path in (own, workspace / MEMORY_FOLDER / "config.toml"):
         try:
             with path.open("rb") as file:
                 table = tomllib.load(file)
@@ -88,13 +113,101 @@ def load_settings(workspace: Path, paths: Paths | None = None) -> Settings:
         for name, value in table.items():
             if name == "keys" and isinstance(value, dict):
                 keys.update({str(k): str(v) for k, v in value.items()})
+            elif name == "model" and isinstance(value, dict):
+                model = _with_model_table(model, value, path, problems, trusted=path == own)
             elif name == "theme" and isinstance(value, str):
                 values[name] = value
             elif name == "budget_seconds" and isinstance(value, int | float) and not isinstance(value, bool):
                 values[name] = max(0.0, float(value))
             else:
                 problems.append(f"{path}: {name} = {value!r} is not a setting, or not of its kind; it is ignored")
-    return Settings(paths=paths, keys=keys, problems=tuple(problems), **values)
+    return Settings(paths=paths, model=_complete(model, problems), keys=keys, problems=tuple(problems), **values)
+
+
+def _with_model_table(
+    model: ModelSettings, table: Mapping[str, Any], path: Path, problems: list[str], *, trusted: bool
+) -> ModelSettings:
+    """Return the model settings with a ``[model]`` table laid over them.
+
+    A workspace's file comes with whatever was checked out, so it is not ``trusted``: it can't name an address beyond
+    this computer, a variable to send as a key, or have anything downloaded; and what the user set for one kind of
+    model, or for one address, does not serve another that a workspace chose.
+    """
+    values: dict[str, Any] = {}
+    for name, value in table.items():
+        fault = _model_fault(name, value)
+        if not fault and not trusted and name in ("key_env", "download"):
+            fault = "can only be set in your own configuration"
+        if not fault and not trusted and name == "url" and not is_loopback(value):
+            fault = "a workspace may only name an address on this computer, so your history stays here"
+        if fault:
+            problems.append(f"{path}: model.{name} is ignored: {fault}")
+        else:
+            values[name] = float(value) if name == "timeout_seconds" else value
+    if "name" in values and model.kind == "built-in":
+        values.setdefault("kind", "fastembed")
+    if not trusted:
+        if values.get("kind", model.kind) != model.kind:
+            model = ModelSettings(timeout_seconds=model.timeout_seconds)
+        if values.get("url", model.url) != model.url:
+            values["key_env"] = ""
+    return msgspec.structs.replace(model, **values)
+
+
+def _model_fault(name: str, value: object) -> str:
+    """Return what is wrong with one entry of a ``[model]`` table, "" when nothing is. Never repeats the value."""
+    if name in ("key", "api_key"):
+        return "a key belongs in an environment variable; name the variable with key_env"
+    if name == "kind":
+        kinds = get_args(ModelKind)
+        return "" if value in kinds else f"it is none of {', '.join(kinds)}"
+    if name == "timeout_seconds":
+        number = isinstance(value, int | float) and not isinstance(value, bool) and 0 < value <= 3600
+        return "" if number else "it is no number of seconds"
+    if name == "download":
+        return "" if isinstance(value, bool) else "it is neither true nor false"
+    if name not in ("name", "url", "key_env"):
+        return "it is not a setting"
+    if not isinstance(value, str) or not value.strip():
+        return "it is no text"
+    if name == "url" and not _is_endpoint(value):
+        return "it is no address like http://localhost:11434"
+    return ""
+
+
+def _complete(model: ModelSettings, problems: list[str]) -> ModelSettings:
+    """Return the settings, or those of the model that comes along when something is missing for another one."""
+    missing = ""
+    if model.kind != "built-in" and not model.name:
+        missing = "name"
+    elif model.kind == "openai" and not model.url:
+        missing = "url"
+    if not missing:
+        return model
+    problems.append(f"model: kind {model.kind!r} needs a {missing}; the built-in model is used")
+    return ModelSettings()
+
+
+def _is_endpoint(url: str) -> bool:
+    """Whether it is a plain http(s) address: no password in it, nothing that two readers might read in two ways."""
+    if not re.fullmatch(r"https?://(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?(?:/[A-Za-z0-9._~/-]*)?", url):
+        return False
+    try:
+        parts = urlsplit(url)
+        return bool(parts.hostname) and (parts.port is None or parts.port > 0)
+    except ValueError:
+        return False
+
+
+def is_loopback(url: str) -> bool:
+    """Tell whether an endpoint's address is on this very computer (``localhost``, ``127.0.0.0/8``, ``::1``)."""
+    if not _is_endpoint(url):
+        return False
+    host = urlsplit(url).hostname or ""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 def check_host(env: Mapping[str, str] = os.environ) -> None:
@@ -110,10 +223,15 @@ def check_host(env: Mapping[str, str] = os.environ) -> None:
 
 
 def private_folder(folder: Path) -> Path:
-    """Make the folder if it is missing, readable by its owner only; return it. Raises OSError as ``mkdir`` does."""
+    """Make the folder if it is missing, readable by its owner only (one that was open to others is closed to them).
+
+    Returns it. Raises OSError as ``mkdir`` does.
+    """
     if not folder.is_dir():
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        folder.chmod(0o700)
+    if folder.stat().st_mode & 0o077:
+        with contextlib.suppress(OSError):
+            folder.chmod(0o700)
     return folder
 
 
@@ -125,5 +243,7 @@ def memory_folder(workspace: Path) -> Path:
     folder = private_folder(workspace / MEMORY_FOLDER)
     ignore = folder / ".gitignore"
     if not ignore.exists():
-        ignore.write_text("# your conversations; never commit them\n*\n", encoding="utf-8")
+        descriptor = os.open(ignore, os.O_WRONLY | os.O_CREAT, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write("# your conversations; never commit them\n*\n")
     return folder

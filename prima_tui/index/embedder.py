@@ -1,7 +1,7 @@
-"""The embedding model on this computer: all-MiniLM-L6-v2 (int8), through fastembed, with no network at any time.
+"""What an embedding model is, and the one that comes along: all-MiniLM-L6-v2 (int8) through fastembed, with no network.
 
-The model's weights and its tokenizer come from two packages; put together in the cache folder they are what fastembed
-expects of a model folder. Vectors are normalised, so a dot product is the cosine.
+The built-in model's weights and its tokenizer come from two packages; put together in the cache folder they are what
+fastembed expects of a model folder. Vectors are normalised, so a dot product is the cosine.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from prima_tui.config import private_folder
 from prima_tui.errors import ModelUnavailable
@@ -56,14 +56,30 @@ def text_hash(text: str) -> str:
     return hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=16).hexdigest()
 
 
+class EmbeddingModel(Protocol):
+    """An embedding model. Implementations are safe to use from several threads and load, or connect, at first use."""
+
+    name: str
+    """What an index remembers: vectors of two names are never compared."""
+
+    def query(self, query: str) -> Vector:
+        """Return the query's vector, of length one. Raises ModelUnavailable."""
+        ...
+
+    def embed(self, texts: Sequence[str]) -> list[Vector]:
+        """Return one vector for each text, in order, all of one size. Raises ModelUnavailable."""
+        ...
+
+
 class Embedder:
-    """Loads the model at its first use and keeps it. Safe to use from several threads.
+    """Loads the built-in model at its first use and keeps it. Safe to use from several threads.
 
     Several one-thread sessions side by side embed more than one session with several threads does.
     """
 
     name = DEFAULT_MODEL
     dimensions = DIMENSIONS
+    workers = _WORKERS
 
     def __init__(self, cache: Path) -> None:
         self._folder = cache / "model"
@@ -73,14 +89,14 @@ class Embedder:
         self._failed: ModelUnavailable | None = None
 
     def query(self, query: str) -> Vector:
-        """Return the query's vector, shape (384,). Raises ModelUnavailable."""
+        """Return the query's vector, shape (384,) for the built-in model. Raises ModelUnavailable."""
         return self._vector(self._loaded(1)[0], query_text(query))
 
     def embed(self, texts: Sequence[str]) -> list[Vector]:
-        """Return one vector of shape (384,) for each text, in order. Raises ModelUnavailable."""
+        """Return one vector for each text, in order. Raises ModelUnavailable."""
         if not texts:
             return []
-        models = self._loaded(_WORKERS)
+        models = self._loaded(self.workers)
         if len(texts) == 1 or len(models) == 1:
             return [self._vector(models[0], text) for text in texts]
         # each worker takes one text after the other, longest first, so that none ends long after the others
@@ -98,7 +114,7 @@ class Embedder:
                 vectors[place] = self._vector(model, texts[place])
 
         if self._pool is None:
-            self._pool = ThreadPoolExecutor(_WORKERS, thread_name_prefix="embed")
+            self._pool = ThreadPoolExecutor(self.workers, thread_name_prefix="embed")
         for future in [self._pool.submit(work, model) for model in models]:
             future.result()
         return [vectors[place] for place in range(len(texts))]
@@ -116,13 +132,16 @@ class Embedder:
                 raise self._failed
             while len(self._models) < count:
                 try:
-                    self._models.append(_load(self._folder))
+                    self._models.append(self._load())
                 except Exception as error:
                     if self._models:
                         break
                     self._failed = ModelUnavailable(f"the embedding model can't be loaded: {_line(error)}")
                     raise self._failed from error
             return self._models[:count]
+
+    def _load(self) -> TextEmbedding:
+        return _load(self._folder)
 
 
 def _load(folder: Path) -> TextEmbedding:

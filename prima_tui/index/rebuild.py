@@ -15,7 +15,7 @@ import filelock
 import msgspec
 
 from prima_tui.errors import ModelUnavailable, PrimaError, StoreBusy, StoreUnusable
-from prima_tui.index.embedder import Embedder
+from prima_tui.index.embedder import EmbeddingModel
 from prima_tui.index.update import Exchanges, FileShare, Updater
 from prima_tui.index.vectors import SemanticIndex
 from prima_tui.model.hits import Cancel, IndexProgress
@@ -29,7 +29,7 @@ class Rebuild:
     def __init__(
         self,
         index: SemanticIndex,
-        embedder: Embedder,
+        embedder: EmbeddingModel,
         exchanges: Exchanges,
         update_lock: Path,
         make_folder: Callable[[], object],
@@ -75,6 +75,11 @@ class Rebuild:
             with filelock.FileLock(self._lock, timeout=0, mode=0o600):
                 new = SemanticIndex(self.path, self._embedder.name, self._make_folder, self._notice)
                 try:
+                    new.load()
+                    if new.other_model:
+                        # begun with a model that is not the configured one any more
+                        new.close()
+                        self._remove()
                     new.create()
                     updater = Updater(new, self._embedder, self._exchanges, self._lock, self._make_folder)
                     progress = updater.run_locked(shares, None, report, cancel)
@@ -93,8 +98,11 @@ class Rebuild:
         """Give up an interrupted rebuild: remove its unfinished file. False when one is running."""
         try:
             with filelock.FileLock(self._lock, timeout=0, mode=0o600):
-                self.path.unlink(missing_ok=True)
-                self.path.with_name(self.path.name + ".wal").unlink(missing_ok=True)
+                self._remove()
                 return True
         except filelock.Timeout:
             return False
+
+    def _remove(self) -> None:
+        self.path.unlink(missing_ok=True)
+        self.path.with_name(self.path.name + ".wal").unlink(missing_ok=True)

@@ -15,8 +15,8 @@ import filelock
 import msgspec
 
 from prima_tui.errors import ModelUnavailable, StoreBusy, StoreUnusable
-from prima_tui.index.embedder import Embedder, embedded_text, text_hash
-from prima_tui.index.vectors import FileState, Row, SemanticIndex
+from prima_tui.index.embedder import EmbeddingModel, embedded_text, text_hash
+from prima_tui.index.vectors import FileState, Row, SemanticIndex, rebuild_due
 from prima_tui.model.hits import Cancel, IndexProgress
 from prima_tui.model.session import Exchange, Session
 from prima_tui.sources.base import SourceFile
@@ -58,7 +58,7 @@ class Updater:
     def __init__(
         self,
         index: SemanticIndex,
-        embedder: Embedder,
+        embedder: EmbeddingModel,
         exchanges: Exchanges,
         lock: Path,
         make_folder: Callable[[], object],
@@ -108,6 +108,8 @@ class Updater:
         self._index.load()
         waiting = pending(self._index, shares)
         progress = IndexProgress(files_total=len(waiting), finished=not waiting)
+        if self._index.other_model:
+            raise ModelUnavailable(rebuild_due(self._index.other_model, self._embedder.name))
         if waiting:
             self._index.create()  # a disk that takes no index must cost nothing
         deadline = None if budget is None else started + budget

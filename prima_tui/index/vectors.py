@@ -15,12 +15,15 @@ from typing import TYPE_CHECKING
 import duckdb
 import msgspec
 
+from prima_tui.errors import ModelUnavailable
 from prima_tui.index.database import DatabaseFile, fetched
 from prima_tui.model.session import Exchange, Session
 
 if TYPE_CHECKING:
     from prima_tui.index.embedder import Vector
 
+_DIMENSIONS = 384
+"""Of the vectors of a file in which nothing was written yet; the first vectors written settle it."""
 FLOOR = 0.3
 """Cosine; an exchange below it is no hit, one at it is."""
 
@@ -31,7 +34,7 @@ _MIGRATIONS = [
         "CREATE TABLE store.exchanges (path VARCHAR, number INTEGER, position INTEGER, source VARCHAR,"
         " session_id VARCHAR,"
         " label VARCHAR, author VARCHAR, agent VARCHAR, project_folder VARCHAR, branch VARCHAR, occurred_at TIMESTAMP,"
-        " user_text VARCHAR, assistant_text VARCHAR, hash VARCHAR, vector FLOAT[384], written BIGINT)",
+        f" user_text VARCHAR, assistant_text VARCHAR, hash VARCHAR, vector FLOAT[{_DIMENSIONS}], written BIGINT)",
         # what was taken out of a path, so that other processes' copies in memory follow
         "CREATE TABLE store.removals (path VARCHAR, number INTEGER, position INTEGER, hash VARCHAR, written BIGINT)",
         # each session as it was when last indexed, to show those whose file is gone
@@ -89,6 +92,7 @@ class SemanticIndex:
         self._stamp: tuple[int, int, int] | None = None
         self._states: dict[str, str] = {}
         self._other_model = ""
+        self._dimensions = _DIMENSIONS
 
     # -- reading ------------------------------------------------------------------------------------------------
 
@@ -109,9 +113,12 @@ class SemanticIndex:
                 meta = dict(store.execute("SELECT name, value FROM store.meta").fetchall())
                 written = int(meta["written"])
                 self._other_model = meta.get("model", self.model) if meta.get("model", self.model) != self.model else ""
-                if written < self._written:
+                dimensions = int(meta.get("dimensions", _DIMENSIONS))
+                if written < self._written or dimensions != self._dimensions:
                     self._forget_memory()
-                    store.execute("DELETE FROM memory.vectors")
+                    self._dimensions = dimensions
+                    store.execute("DROP TABLE IF EXISTS memory.vectors")
+                    store.execute(_vectors_table("memory.vectors", dimensions))
                 self._take(store, self._written)
                 self._written = written
                 self._states = dict(store.execute("SELECT path, state FROM store.files").fetchall())
@@ -140,10 +147,7 @@ class SemanticIndex:
     def _connection(self) -> duckdb.DuckDBPyConnection:
         if self._memory is None:
             self._memory = duckdb.connect(":memory:", config={"threads": 2})
-            self._memory.execute(
-                "CREATE TABLE vectors (path VARCHAR, number INTEGER, position INTEGER, source VARCHAR,"
-                " session_id VARCHAR, hash VARCHAR, vector FLOAT[384])"
-            )
+            self._memory.execute(_vectors_table("vectors", self._dimensions))
         return self._memory
 
     def _forget_memory(self) -> None:
@@ -168,16 +172,18 @@ class SemanticIndex:
         return int(row[0]) if row else 0
 
     def similar(self, vector: Vector, cursor: duckdb.DuckDBPyConnection | None = None) -> list[Similar]:
-        """Compare the query's vector, shape (384,), with every stored exchange by cosine; best of each transcript.
+        """Compare the query's vector with every stored exchange by cosine; return the best of each transcript.
 
-        Raises Cancelled when the cursor was interrupted.
+        Raises Cancelled when the cursor was interrupted, ModelUnavailable when the vector is of another size.
         """
+        if len(vector) != self._dimensions and self.count():
+            raise ModelUnavailable(_another_size(self.model, len(vector), self._dimensions))
         cursor = cursor or self.cursor()
         rows = fetched(
             cursor,
             "SELECT path, number, any_value(source), any_value(session_id), arg_max(position, likeness),"
             " max(likeness), arg_max(hash, likeness) FROM (SELECT path, number, source, session_id, position, hash,"
-            " array_cosine_similarity(vector, $vector::FLOAT[384]) AS likeness FROM vectors)"
+            f" array_cosine_similarity(vector, $vector::FLOAT[{len(vector)}]) AS likeness FROM vectors)"
             f" WHERE likeness >= {FLOOR}::FLOAT GROUP BY path, number",
             {"vector": vector.tolist()},
         )
@@ -275,9 +281,10 @@ class SemanticIndex:
 
         A row's vector comes from ``vectors`` by its hash, else from a stored row of the same hash; a row with
         neither is passed over. When a file is whole, what was stored of an older state of it goes.
-        Raises StoreBusy, StoreUnusable.
+        Raises StoreBusy, StoreUnusable; ModelUnavailable when the file holds vectors of another model or size.
         """
         with self._file.writing() as store:
+            self._settle_model(store, {len(vector) for vector in vectors.values()})
             written = self._count_up(store)
             present = _present(store, {row.path for row in rows} | {one.path for one in whole})
             missing = [row for row in rows if (row.path, row.number, row.position, row.hash) not in present]
@@ -302,9 +309,24 @@ class SemanticIndex:
         row = store.execute("SELECT value FROM store.meta WHERE name = 'written'").fetchone()
         written = int(row[0]) + 1 if row else 1
         store.execute("UPDATE store.meta SET value = ? WHERE name = 'written'", [str(written)])
-        if not store.execute("SELECT 1 FROM store.meta WHERE name = 'model'").fetchone():
-            store.execute("INSERT INTO store.meta VALUES ('model', ?)", [self.model])
         return written
+
+    def _settle_model(self, store: duckdb.DuckDBPyConnection, sizes: set[int]) -> None:
+        """See to it that all vectors in the file are of one model and one size: the first ones written decide."""
+        meta = dict(store.execute("SELECT name, value FROM store.meta").fetchall())
+        dimensions = int(meta.get("dimensions", _DIMENSIONS))
+        model = meta.get("model")
+        if model is not None and model != self.model:
+            raise ModelUnavailable(rebuild_due(model, self.model))
+        if model is None:
+            store.execute("INSERT INTO store.meta VALUES ('model', ?)", [self.model])
+        if not sizes or sizes == {dimensions}:
+            return
+        if len(sizes) > 1 or store.execute("SELECT 1 FROM store.exchanges LIMIT 1").fetchone():
+            raise ModelUnavailable(_another_size(self.model, max(sizes - {dimensions}), dimensions))
+        store.execute(f"ALTER TABLE store.exchanges ALTER vector TYPE FLOAT[{sizes.copy().pop()}] USING NULL")
+        store.execute("DELETE FROM store.meta WHERE name = 'dimensions'")
+        store.execute("INSERT INTO store.meta VALUES ('dimensions', ?)", [str(sizes.copy().pop())])
 
     def _finish(self, store: duckdb.DuckDBPyConnection, file: FileState, written: int) -> None:
         stale = [
@@ -347,6 +369,22 @@ class SemanticIndex:
         if self._memory is not None:
             self._memory.close()
             self._memory = None
+
+
+def rebuild_due(stored: str, configured: str) -> str:
+    """Return the line that says that the index is of another model than the configured one."""
+    return f"the index was made with {stored}, not {configured}: a rebuild is due"
+
+
+def _another_size(model: str, got: int, stored: int) -> str:
+    return f"{model} gives vectors of {got} numbers, the index holds some of {stored}: a rebuild is due"
+
+
+def _vectors_table(name: str, dimensions: int) -> str:
+    return (
+        f"CREATE TABLE {name} (path VARCHAR, number INTEGER, position INTEGER, source VARCHAR,"
+        f" session_id VARCHAR, hash VARCHAR, vector FLOAT[{dimensions}])"
+    )
 
 
 def _present(store: duckdb.DuckDBPyConnection, paths: set[str]) -> set[tuple[str, int, int, str]]:
