@@ -1,0 +1,1 @@
+"""A project's own texts: finding them, reading them, splitting them into chunks."""
