@@ -6,7 +6,7 @@ estimated height. Building a document is one pass over the text, made in a threa
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Literal, NamedTuple
 
@@ -18,8 +18,8 @@ from prima_tui.model.text import shown, spans
 from prima_tui.tui.markdown_lines import FENCE, markdown_lines, text_height
 from prima_tui.tui.styled_lines import Span, StyledLine, cut, joined, without_tabs
 
-Kind = Literal["text", "speaker", "divider", "blank"]
-Voice = Literal["user", "agent", "plain", "aside"]
+Voice = Literal["user", "agent", "plain", "aside", "divider"]
+YOU = "You"
 
 # Laying out a block of this many characters takes a few milliseconds: a frame is never late.
 BLOCK_CHARACTERS = 3_000
@@ -28,43 +28,43 @@ _TABLE_CHARACTERS = 40_000
 
 
 class Block(NamedTuple):
-    """One piece of a document."""
+    """One piece of a document: a divider, or text with, where somebody begins to speak, who and when."""
 
-    kind: Kind
     text: str = ""
     voice: Voice = "plain"
     fence: str | None = None
     """The language of the fenced code that the text begins inside of; None outside."""
     exchange: int = -1
     """Place of the exchange it belongs to; -1 for none."""
-    note: str = ""
-    """A speaker's: what stands at the right (the time). """
+    speaker: str = ""
+    """Who begins to speak here; "" for nobody."""
+    at: datetime | None = None
+    best: bool = False
+    """Whether this is the exchange that fits the query best."""
+    gap: bool = False
+    """Whether an empty line follows."""
 
     def height(self, width: int) -> int:
-        """Return about how many lines the block takes at ``width``."""
-        return text_height(self.text, width) if self.kind == "text" else 1
+        """Return about how many lines the block takes at ``width``, without laying it out."""
+        if self.voice == "divider":
+            return 2
+        return text_height(self.text, width) + bool(self.speaker) + self.gap
 
     def lines(self, width: int, words: Sequence[str]) -> list[StyledLine]:
         """Return the block laid out to ``width`` cells, the words highlighted."""
-        if self.kind == "blank":
-            return [StyledLine()]
-        if self.kind == "divider":
-            return [_divider(self.text, width)]
-        if self.kind == "speaker":
-            return [_speaker(self, width)]
+        if self.voice == "divider":
+            return [_divider(self.text, width), StyledLine()]
 
         def mark(text: str) -> list[tuple[int, int]]:
             return spans(text, words) if words else []
 
-        prefix, room = _MARGINS[self.voice], width - 3
-        lines = markdown_lines(self.text, room, mark, self.fence)
+        lines = markdown_lines(self.text, width - 3, mark, self.fence) or [StyledLine()]
         if self.voice == "aside":
             lines = [line._replace(spans=(Span(0, len(line.text), "aside"), *line.spans)) for line in lines]
-        fill = "user" if self.voice == "user" else ""
-        return [
-            line.prefixed(prefix, f"bar-{self.voice}")._replace(fill=line.fill or fill)
-            for line in (lines or [StyledLine()])
-        ]
+        prefix, bar, fill = _MARGINS[self.voice], f"bar-{self.voice}", "user" if self.voice == "user" else ""
+        lines = [line.prefixed(prefix, bar)._replace(fill=line.fill or fill) for line in lines]
+        head = [_speaker(self, width)] if self.speaker else []
+        return head + lines + ([StyledLine()] if self.gap else [])
 
 
 _MARGINS: dict[Voice, str] = {"user": "▌ ", "agent": "  ", "plain": " ", "aside": "┊ "}
@@ -76,13 +76,15 @@ def _divider(text: str, width: int) -> StyledLine:
 
 
 def _speaker(block: Block, width: int) -> StyledLine:
-    user = block.voice == "user"
-    lead, style = ("▌ ", "speaker-user") if user else ("  ", "speaker-agent")
-    best = "  ◆ best match" if block.fence == "best" else ""
-    name = cut(block.text, max(4, width - 3))
-    room = width - len(lead) - len(name) - len(best) - len(block.note) - 1
-    note = (" " * room + block.note) if room > 0 else ""
-    return joined([(lead, style), (name, style), (best, "best"), (note, "faint")], "user" if user else "")
+    lead = _MARGINS[block.voice]
+    style = "speaker-user" if block.speaker == YOU else "speaker-agent"
+    best = "  ◆ best match" if block.best else ""
+    note = f"{clock_text(block.at)}  #{block.exchange + 1}".strip()
+    name = cut(block.speaker, max(4, width - 3))
+    room = width - len(lead) - len(name) - len(best) - len(note) - 1
+    line = joined([(lead, f"bar-{block.voice}"), (name, style), (best, "best"), (" " * room, "")])
+    line = line.followed_by(joined([(note, "faint")])) if room > 0 else line
+    return line._replace(fill="user" if block.voice == "user" else "")
 
 
 class Document(msgspec.Struct, frozen=True):
@@ -108,7 +110,7 @@ def _pieces(text: str, voice: Voice, exchange: int) -> Iterator[Block]:
     """Cut a text at line ends into blocks; each knows whether it begins inside fenced code."""
     text = without_tabs(shown(text.strip("\n")))
     if len(text) <= BLOCK_CHARACTERS:
-        yield Block("text", text, voice, None, exchange)
+        yield Block(text, voice, None, exchange)
         return
     fence: str | None = None
     begun: str | None = None
@@ -117,14 +119,14 @@ def _pieces(text: str, voice: Voice, exchange: int) -> Iterator[Block]:
     for line in _short_lines(text):
         in_table = line.lstrip().startswith("|") and size < _TABLE_CHARACTERS
         if size >= BLOCK_CHARACTERS and not in_table:
-            yield Block("text", "\n".join(piece), voice, begun, exchange)
+            yield Block("\n".join(piece), voice, begun, exchange)
             piece, size, begun = [], 0, fence
         if opening := FENCE.match(line):
             fence = opening[2] if fence is None else None
         piece.append(line)
         size += len(line) + 1
     if piece:
-        yield Block("text", "\n".join(piece), voice, begun, exchange)
+        yield Block("\n".join(piece), voice, begun, exchange)
 
 
 def _short_lines(text: str) -> Iterator[str]:
@@ -143,19 +145,22 @@ def clock_text(at: datetime | None) -> str:
 
 
 def _exchange_blocks(exchange: Exchange, number: int, agent: str, best: bool) -> Iterator[Block]:
-    mark = "best" if best else None
-    aside = exchange.rewound
-    note = f"{clock_text(exchange.at)}  #{number + 1}".strip()
     if exchange.user:
-        voice: Voice = "aside" if aside else "user"
-        yield Block("speaker", "You", "user", mark, number, note)
-        yield from _pieces(exchange.user, voice, number)
-        yield Block("blank")
+        voice: Voice = "aside" if exchange.rewound else "user"
+        yield from _spoken(_pieces(exchange.user, voice, number), YOU, exchange, best)
     if exchange.assistant:
-        first = not exchange.user
-        yield Block("speaker", agent, "agent", mark if first else None, number, note if first else "")
-        yield from _pieces(exchange.assistant, "aside" if aside else "agent", number)
-        yield Block("blank")
+        voice = "aside" if exchange.rewound else "agent"
+        yield from _spoken(_pieces(exchange.assistant, voice, number), agent, exchange, best and not exchange.user)
+
+
+def _spoken(pieces: Iterable[Block], speaker: str, exchange: Exchange, best: bool) -> Iterator[Block]:
+    """The blocks of one voice: the first names the speaker, a line is left free below the last."""
+    blocks = list(pieces)
+    for number, block in enumerate(blocks):
+        first, last = number == 0, number == len(blocks) - 1
+        yield block._replace(
+            speaker=speaker if first else "", at=exchange.at if first else None, best=best and first, gap=last
+        )
 
 
 def conversation_document(conversation: Conversation, words: tuple[str, ...], best: int | None) -> Document:
@@ -171,13 +176,13 @@ def conversation_document(conversation: Conversation, words: tuple[str, ...], be
         starts[number] = len(blocks)
         if exchange.agent != helper:
             name = f"subagent {shown(exchange.agent)}" if exchange.agent else "main conversation"
-            blocks += [Block("divider", name), Block("blank")]
+            blocks.append(Block(name, "divider"))
             helper = exchange.agent
         if exchange.compacted:
-            blocks += [Block("divider", "context compacted here"), Block("blank")]
+            blocks.append(Block("context compacted here", "divider"))
         if exchange.rewound != rewound:
             text = "taken back: the user went another way" if exchange.rewound else "the conversation goes on"
-            blocks += [Block("divider", text), Block("blank")]
+            blocks.append(Block(text, "divider"))
             rewound = exchange.rewound
         blocks.extend(_exchange_blocks(exchange, number, shown(helper) or agent, number == best and bool(words)))
     start = starts.get(best, 0) if best is not None else 0
@@ -194,7 +199,7 @@ def with_words(document: Document, words: tuple[str, ...]) -> Document:
     found: dict[int, int] = {}
     if words:
         for number, block in enumerate(document.blocks):
-            if block.kind == "text" and (count := len(spans(block.text, words))):
+            if block.voice != "divider" and (count := len(spans(block.text, words))):
                 found[number] = count
     return msgspec.structs.replace(document, words=words, matches=found)
 

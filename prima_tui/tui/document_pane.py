@@ -32,6 +32,8 @@ _ROUNDS = 8
 class DocumentPane(LineView):
     """Shows a :class:`Document`. Heights of blocks not yet seen are estimates; what one reads never jumps."""
 
+    OPENS_AT_MATCH: ClassVar[bool] = True
+    """Whether a document with matches opens at the first one."""
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"pane--{name}" for name in (*STYLES, "current-match", "selected-text")}
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up", "scroll_up", "Up", show=False, id="pane.up", tooltip="Scroll one line up"),
@@ -90,7 +92,7 @@ class DocumentPane(LineView):
         if not self._width:
             return
         self._bring(document.start, 0, lead=0)
-        if document.matches:
+        if document.matches and self.OPENS_AT_MATCH:
             first = next((block for block in document.matches if block >= document.start), None)
             if first is None:
                 first = next(iter(document.matches))
@@ -109,7 +111,7 @@ class DocumentPane(LineView):
     @property
     def match_place(self) -> int:
         """Which match is the current one, from 1; 0 for none."""
-        if self._current is None:
+        if self._current is None or not self.document.match_count:
             return 0
         block, line = self._current
         before = sum(count for number, count in self.document.matches.items() if number < block)

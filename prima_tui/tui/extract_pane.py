@@ -8,6 +8,7 @@ from prima_tui.tui.document_pane import DocumentPane
 class ExtractPane(DocumentPane):
     """The extract's markdown, with its table of files in columns."""
 
+    OPENS_AT_MATCH = False
     BINDING_GROUP_TITLE = "Extract"
     HELP = """
     ## Extract

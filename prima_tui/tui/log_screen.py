@@ -51,4 +51,4 @@ def log_document(path: Path) -> Document:
     except OSError as error:
         text = f"The log can't be read: {error.strerror}"
     lines = text.splitlines() or ["Nothing to tell: everything that was found could be read."]
-    return Document(blocks=tuple(Block("text", shown(line), fence="") for line in lines))
+    return Document(blocks=tuple(Block(shown(line), fence="") for line in lines))

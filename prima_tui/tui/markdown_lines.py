@@ -29,6 +29,7 @@ _INLINE = re.compile(
     r"|(?<![\w*])\*(?=[^\s*])(?P<italic>[^*\n]+?)(?<=\S)\*(?![\w*])"
     r"|\[(?P<link>[^\]\n]{1,300})\]\((?P<url>[^)\s]{1,2000})\)"
 )
+_LINE_BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
 _CELL_BREAK = re.compile(r"(?<!\\)\|")
 
 
@@ -81,18 +82,26 @@ def column_widths(natural: list[int], room: int) -> list[int]:
     return widths
 
 
+def _cell_lines(cell: str) -> list[StyledLine]:
+    """The lines of a cell; in a table's cell a line end is written ``<br>``."""
+    return [inline(line.strip()) for line in _LINE_BREAK.split(cell)]
+
+
 def _table(lines: list[str], width: int, mark: Marker) -> list[StyledLine]:
     rows = table_rows(lines)
     if not rows:
         return []
     count = max(len(row) for row in rows)
-    cells = [[inline(cell) for cell in row] + [StyledLine()] * (count - len(row)) for row in rows]
+    cells = [[_cell_lines(cell) for cell in row] + [[StyledLine()]] * (count - len(row)) for row in rows]
     gap = 2
-    natural = [max(cell_len(row[column].text) for row in cells) or 1 for column in range(count)]
+    natural = [max(cell_len(line.text) for row in cells for line in row[column]) or 1 for column in range(count)]
     widths = column_widths(natural, max(count * 3, width - gap * (count - 1)))
     result: list[StyledLine] = []
     for number, row in enumerate(cells):
-        broken = [wrapped(_marked(cell, mark), size) for cell, size in zip(row, widths, strict=True)]
+        broken = [
+            [piece for line in cell for piece in wrapped(_marked(line, mark), size)]
+            for cell, size in zip(row, widths, strict=True)
+        ]
         for level in range(max(len(cell) for cell in broken)):
             line = StyledLine()
             for column, (cell, size) in enumerate(zip(broken, widths, strict=True)):

@@ -308,7 +308,8 @@ class ResultsScreen(Screen[None]):
     def on_document_pane_match_moved(self, message: DocumentPane.MatchMoved) -> None:
         """Another match: count at the pane's foot."""
         message.stop()
-        text = f"match {message.place:,} of {message.count:,}" if message.count else ""
+        found = f"match {message.place:,} of {message.count:,}" if message.place else f"{message.count:,} matches"
+        text = found if message.count else ""
         message.pane.border_subtitle = Content(text)
 
     def on_session_chosen(self, message: messages.SessionChosen) -> None:

@@ -124,7 +124,7 @@ def wrapped(line: StyledLine, width: int, hang: int = 0) -> list[StyledLine]:
     """Return ``line`` broken to ``width`` cells; the lines after the first are indented by ``hang`` spaces."""
     slices = wrap_slices(line.text, width)
     if len(slices) == 1:
-        return [line]
+        return [line if slices[0] == (0, len(line.text)) else line.part(*slices[0])]
     hang = min(hang, width // 2)
     if hang:
         first_end = slices[0][1]

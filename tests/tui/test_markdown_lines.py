@@ -64,6 +64,10 @@ def test_an_escaped_pipe_is_no_column() -> None:
     assert table_rows([r"| a \| b | c |"]) == [["a | b", "c"]]
 
 
+def test_a_line_end_in_a_cell_is_one() -> None:
+    assert texts(markdown_lines("| a | b |\n|---|---|\n| x | one<br>two |", 40, plain))[2:] == ["x  one", "   two"]
+
+
 def test_the_widest_column_gives_way() -> None:
     assert column_widths([4, 50], 30) == [4, 26]
 

@@ -1,0 +1,137 @@
+"""The terminal itself: drawing on it while output is a pipe, handing it over, taking it back whatever happens."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+pty = pytest.importorskip("pty")
+
+
+def run_on_a_terminal(code: str, tmp_path: Path, keys: bytes = b"", wait_for: bytes = b"") -> tuple[bytes, str]:
+    """Run Python code on a terminal of its own; return what the terminal got and what the code wrote to ``result``."""
+    script = tmp_path / "script.py"
+    script.write_text(code, encoding="utf-8")
+    pid, master = pty.fork()
+    if pid == 0:
+        os.chdir(tmp_path)
+        os.environ["TERM"] = "xterm-256color"
+        os.environ["PYTHONPATH"] = str(Path(__file__).parents[2])
+        os.execv(sys.executable, [sys.executable, str(script)])
+    seen = b""
+    until = time.monotonic() + 30
+    while time.monotonic() < until:
+        try:
+            data = os.read(master, 65_536)
+        except OSError:
+            break
+        if not data:
+            break
+        seen += data
+        if keys and wait_for in seen:
+            time.sleep(0.3)
+            os.write(master, keys)
+            keys = b""
+    os.waitpid(pid, 0)
+    os.close(master)
+    result = tmp_path / "result"
+    return seen, result.read_text(encoding="utf-8") if result.exists() else ""
+
+
+def test_the_screen_is_drawn_on_the_terminal_and_the_answer_goes_down_the_pipe(tmp_path: Path) -> None:
+    seen, result = run_on_a_terminal(
+        """
+import os, sys
+from prima_tui.tui.terminal import screen_on_terminal
+reader, writer = os.pipe()
+os.dup2(writer, 1)
+os.dup2(os.open(os.devnull, os.O_RDWR), 0)
+with screen_on_terminal():
+    assert os.isatty(0) and os.isatty(1) and os.isatty(2)
+    print("drawn on the screen", flush=True)
+print("the answer", flush=True)
+assert not os.isatty(0)
+os.dup2(2, 1); os.close(writer)
+open("result", "w").write(os.read(reader, 1000).decode())
+""",
+        tmp_path,
+    )
+    assert b"drawn on the screen" in seen
+    assert result == "the answer\n"
+
+
+def test_a_program_that_leaves_the_terminal_in_a_mess_does_no_harm(tmp_path: Path) -> None:
+    seen, result = run_on_a_terminal(
+        """
+import os, sys, termios
+from prima_tui.tui.terminal import run_in_terminal
+before = termios.tcgetattr(0)
+mess = "import tty,sys; tty.setraw(0); sys.stdout.write(chr(27)+'[?1049h'+chr(27)+'[?25l'); sys.exit(7)"
+code = run_in_terminal([sys.executable, "-c", mess], None, {})
+open("result", "w").write(f"{code} {termios.tcgetattr(0) == before}")
+""",
+        tmp_path,
+    )
+    assert result == "7 True"
+    assert seen.rindex(b"\x1b[?25h") > seen.rindex(b"\x1b[?25l")
+
+
+def test_ctrl_c_reaches_the_program_that_runs_and_not_us(tmp_path: Path) -> None:
+    _seen, result = run_on_a_terminal(
+        """
+import sys
+from prima_tui.tui.terminal import run_in_terminal
+child = '''
+import time
+try:
+    print("ready", flush=True)
+    time.sleep(20)
+except KeyboardInterrupt:
+    raise SystemExit(5)
+'''
+code = run_in_terminal([sys.executable, "-c", child], None, {})
+open("result", "w").write(str(code))
+""",
+        tmp_path,
+        keys=b"\x03",
+        wait_for=b"ready",
+    )
+    assert result == "5"
+
+
+def test_a_program_runs_in_the_folder_and_with_the_variables_asked_for(tmp_path: Path) -> None:
+    (tmp_path / "inside").mkdir()
+    _seen, result = run_on_a_terminal(
+        """
+import os, sys
+from prima_tui.tui.terminal import run_in_terminal
+child = "import os; open('../result', 'w').write(os.path.basename(os.getcwd()) + os.environ['NEW'])"
+run_in_terminal([sys.executable, "-c", child], os.path.abspath("inside"), {"NEW": "!"})
+""",
+        tmp_path,
+    )
+    assert result == "inside!"
+
+
+def test_without_a_terminal_the_user_is_told(tmp_path: Path) -> None:
+    import subprocess
+
+    code = """
+import os
+from prima_tui.errors import PrimaError
+from prima_tui.tui.terminal import screen_on_terminal
+os.setsid()
+try:
+    with screen_on_terminal():
+        print("never")
+except PrimaError as error:
+    print(error)
+"""
+    found = subprocess.run(
+        [sys.executable, "-c", code], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+    )
+    assert found.stdout.startswith("There is no terminal to draw on")
