@@ -6,6 +6,7 @@ import contextlib
 import ipaddress
 import os
 import re
+import tempfile
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -233,6 +234,28 @@ def private_folder(folder: Path) -> Path:
         with contextlib.suppress(OSError):
             folder.chmod(0o700)
     return folder
+
+
+def replace_file(path: Path, data: bytes) -> None:
+    """Put a file's new content in place of the old in one step: whoever reads sees one or the other, whole.
+
+    A link stays one and the file that it names is replaced; the mode stays too. Raises OSError, the old file unharmed.
+    """
+    path = path.resolve()
+    descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    new = Path(name)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+        try:
+            mode = path.stat().st_mode & 0o7777
+        except FileNotFoundError:
+            mode = 0o644
+        new.chmod(mode)
+        new.replace(path)
+    except BaseException:
+        new.unlink(missing_ok=True)
+        raise
 
 
 def memory_folder(workspace: Path) -> Path:
