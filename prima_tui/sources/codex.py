@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import re
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -18,7 +19,7 @@ import msgspec
 import orjson
 import zstandard
 
-from prima_tui.model.session import Exchange, ResumeCommand, Transcript, packed_keys
+from prima_tui.model.session import Exchange, ResumeCommand, ToolUse, Transcript, packed_keys
 from prima_tui.model.tags import topic_tags
 from prima_tui.model.titles import title_from_prompt
 from prima_tui.sources.base import (
@@ -33,6 +34,7 @@ from prima_tui.sources.base import (
 )
 from prima_tui.sources.codex_legacy import OPEN, chat_id, saved_chat
 from prima_tui.sources.codex_rollout import Rollout
+from prima_tui.sources.codex_tools import RolloutTools
 from prima_tui.sources.codex_turns import exchanges_of
 from prima_tui.sources.jsonl import LONGEST_LINE, Lines, instant
 
@@ -72,12 +74,19 @@ class Codex:
 
     def read(self, file: SourceFile) -> ReadResult:
         """Read one file. Raises nothing: what can't be read is a problem in the result."""
+        return self._read(file, None)
+
+    def read_tools(self, file: SourceFile) -> ReadResult:
+        """Read one file with what tools were given and gave back."""
+        return self._read(file, RolloutTools())
+
+    def _read(self, file: SourceFile, tools: RolloutTools | None) -> ReadResult:
         problems: list[Problem] = []
         try:
             if file.kind == "names":
                 return _read_names(file)
             read = _read_saved_chat if file.path.endswith(".json") else _read_rollout
-            transcript = read(file, problems)
+            transcript = read(file, problems, tools)
         except OSError as error:
             return ReadResult(problems=(Problem(f"can't be read: {error.strerror or error}", file.path),))
         return ReadResult(() if transcript is None else (transcript,), problems=tuple(problems))
@@ -149,9 +158,9 @@ def _problems(file: SourceFile, counts: Mapping[str, int]) -> tuple[Problem, ...
     return tuple(Problem(what, file.path, count) for what, count in counts.items() if count)
 
 
-def _read_rollout(file: SourceFile, problems: list[Problem]) -> ReadTranscript | None:
+def _read_rollout(file: SourceFile, problems: list[Problem], tools: RolloutTools | None) -> ReadTranscript | None:
     lines = _CompressedLines(file.path) if file.path.endswith(".zst") else Lines(file.path)
-    rollout = Rollout()
+    rollout = Rollout(tools)
     take, loads = rollout.take, orjson.loads
     # lines are decoded here for speed; one that is not a plain object goes the careful way
     for line in lines.raw():
@@ -173,7 +182,7 @@ def _read_rollout(file: SourceFile, problems: list[Problem]) -> ReadTranscript |
     turns = rollout.finished()
     meta = rollout.meta
     session_id = _string(meta.get("id")) or _id_in_name(file.path)
-    exchanges = exchanges_of(turns, rollout.root_id or session_id)
+    exchanges, places = exchanges_of(turns, rollout.root_id or session_id)
     parent, agent = _parent(meta, session_id)
     archived = file.kind.startswith("archived")
     folder = rollout.first_folder or None
@@ -189,6 +198,7 @@ def _read_rollout(file: SourceFile, problems: list[Problem]) -> ReadTranscript |
         file,
         session_id,
         exchanges,
+        tools=_placed(tools, places),
         goal=rollout.goal,
         parent_id=parent,
         agent=agent,
@@ -206,9 +216,9 @@ def _read_rollout(file: SourceFile, problems: list[Problem]) -> ReadTranscript |
     )
 
 
-def _read_saved_chat(file: SourceFile, problems: list[Problem]) -> ReadTranscript | None:
+def _read_saved_chat(file: SourceFile, problems: list[Problem], tools: RolloutTools | None) -> ReadTranscript | None:
     chat = saved_chat(file.path)
-    rollout = Rollout()
+    rollout = Rollout(tools)
     for item in chat.items:
         rollout.take(item)
     problems += _problems(file, Counter({"malformed items": chat.malformed}) + rollout.unknown)
@@ -217,11 +227,13 @@ def _read_saved_chat(file: SourceFile, problems: list[Problem]) -> ReadTranscrip
     turns = rollout.finished()
     session_id = chat_id(chat)
     started = _started(chat.session, file.path)
+    # an early save ends with a message still without its reply, which must count as the same exchange later
+    exchanges, places = exchanges_of(turns, session_id, keys_by_user=True)
     return _transcript(
         file,
         session_id,
-        # an early save ends with a message still without its reply, which must count as the same exchange later
-        exchanges_of(turns, session_id, keys_by_user=True),
+        exchanges,
+        tools=_placed(tools, places),
         started_at=started,
         ended_at=started,
         workspace=rollout.first_folder or None,
@@ -231,8 +243,22 @@ def _read_saved_chat(file: SourceFile, problems: list[Problem]) -> ReadTranscrip
     )
 
 
+def _placed(tools: RolloutTools | None, places: Sequence[int]) -> Sequence[ToolUse]:
+    """Return the uses of tools, each with the exchange that the file had come to."""
+    if tools is None:
+        return ()
+    return tools.log.tools(lambda place: max(0, bisect_right(places, place) - 1))
+
+
 def _transcript(
-    file: SourceFile, session_id: str, exchanges: Sequence[Exchange], *, outputs: int, goal: str = "", **facts: Any
+    file: SourceFile,
+    session_id: str,
+    exchanges: Sequence[Exchange],
+    *,
+    tools: Sequence[ToolUse],
+    outputs: int,
+    goal: str = "",
+    **facts: Any,
 ) -> ReadTranscript:
     prompts = [exchange.user for exchange in exchanges if exchange.user]
     replies = sum(1 for exchange in exchanges if exchange.assistant)
@@ -249,7 +275,7 @@ def _transcript(
         topics=topic_tags(text for exchange in exchanges for text in (exchange.user, exchange.assistant) if text),
         **facts,
     )
-    return ReadTranscript(transcript, tuple(exchanges))
+    return ReadTranscript(transcript, tuple(exchanges), tools)
 
 
 def _id_in_name(path: str) -> str:
@@ -278,9 +304,10 @@ def _parent(meta: Mapping[str, Any], session_id: str) -> tuple[str, str]:
 
 def _flags(meta: Mapping[str, Any], archived: bool) -> tuple[str, ...]:
     source = meta.get("source")
-    by_program = source in ("exec", "mcp") if isinstance(source, str) else False
-    by_program = by_program or (isinstance(source, dict) and "internal" in source)
-    return (("sdk",) if by_program else ()) + (("archived",) if archived else ())
+    by_program = source == "mcp" or (isinstance(source, dict) and "internal" in source)
+    # `codex exec` is as much a person's own command as the full screen
+    by_person = ("exec",) if source == "exec" else ()
+    return (*(("sdk",) if by_program else by_person), *(("archived",) if archived else ()))
 
 
 def _environment(file: SourceFile) -> dict[str, str]:

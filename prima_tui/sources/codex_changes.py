@@ -65,7 +65,8 @@ class Changes:
         self._seen.add(call_id)
         if record.get("success") is False or record.get("status") in ("failed", "declined", "inProgress"):
             return
-        files = tuple(PatchedFile(joined(folder, path), action) for path, action in _recorded(record["changes"]))
+        found = (file for _given, file in recorded_changes(record["changes"]))
+        files = tuple(PatchedFile(joined(folder, file.path), file.action) for file in found)
         self._records.append(_Call(turn, call_id, files, instant(stamp), explanation))
 
     def all(self) -> tuple[FileChange, ...]:
@@ -124,8 +125,11 @@ def _moved(files: Iterable[PatchedFile], folder: str) -> Iterator[PatchedFile]:
         yield PatchedFile(joined(folder, file.path), file.action)
 
 
-def _recorded(changes: object) -> Iterator[PatchedFile]:
-    """Yield the files of a ``changes`` value: path to change, the kind inside it or as its only key; or a list."""
+def recorded_changes(changes: object) -> Iterator[tuple[str, PatchedFile]]:
+    """Yield (path as recorded, file) of a ``changes`` value: path to change, the kind inside it or its only key.
+
+    It can be a list too. Of a file that was moved the recorded path is the old one.
+    """
     if isinstance(changes, dict):
         entries: list[tuple[object, object]] = list(changes.items())
     elif isinstance(changes, list):
@@ -143,9 +147,9 @@ def _recorded(changes: object) -> Iterator[PatchedFile]:
                 kind, change = next(iter(change.items()))
             target = change.get("move_path") if isinstance(change, dict) else None
         if isinstance(target, str) and target:
-            yield PatchedFile(target, "move")
+            yield path, PatchedFile(target, "move")
         elif kind in ("add", "delete", "update"):
-            yield PatchedFile(path, kind)
+            yield path, PatchedFile(path, kind)
 
 
 _FAILED_START = re.compile(

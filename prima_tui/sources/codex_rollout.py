@@ -13,6 +13,7 @@ from datetime import datetime
 
 from prima_tui.sources.codex_changes import Changes, may_patch
 from prima_tui.sources.codex_text import environment_folder, has_image, part_texts, reply_text, typed_text
+from prima_tui.sources.codex_tools import RolloutTools
 from prima_tui.sources.codex_turns import Reply, ReplyKind, Turn, Typed, UserKind
 from prima_tui.sources.codex_types import (
     CALLS,
@@ -31,7 +32,9 @@ _USUAL_STAMP = len("2026-11-30T04:52:50.721Z")
 class Rollout:
     """Takes in the records of one file, in order; afterwards its fields hold what they said."""
 
-    def __init__(self) -> None:
+    def __init__(self, tools: RolloutTools | None = None) -> None:
+        """``tools`` takes in what tools were given and gave back, when that is asked for."""
+        self.tools = tools
         self.meta: Record = {}
         """The payload of the first ``session_meta``, which is the session's own; {} when there is none."""
         self.root_id = ""
@@ -135,10 +138,14 @@ class Rollout:
         elif kind == "message":
             self._message(payload)
         elif kind in OUTPUTS:
+            if self.tools is not None:
+                self.tools.item(self._place, payload, self.folder, self._stamp)
             self._turn.outputs += 1
             self._turn.active = True
             self.changes.output(payload)
         elif kind in CALLS:
+            if self.tools is not None:
+                self.tools.item(self._place, payload, self.folder, self._stamp)
             self._turn.active = True
             if may_patch(payload):
                 self.changes.call(self._turn.number, payload, self.folder, self._stamp, self._turn.latest_reply)
@@ -146,6 +153,8 @@ class Rollout:
             self._turn.active = True
         elif kind not in SILENT_ITEMS:
             self.unknown[f'unknown item type "{kind[:60]}"'] += 1
+        elif kind == "web_search_call" and self.tools is not None:
+            self.tools.item(self._place, payload, self.folder, self._stamp)
 
     def _message(self, payload: Record) -> None:
         role = payload.get("role")
@@ -175,6 +184,8 @@ class Rollout:
         if not isinstance(kind, str):
             self.unknown["event without a known type"] += 1
             return
+        if self.tools is not None:
+            self.tools.event(self._place, payload, self.folder, self._stamp)
         handler = _EVENTS.get(kind)
         if handler is not None:
             handler(self, payload)
@@ -195,7 +206,10 @@ class Rollout:
         kind = item.get("type") if isinstance(item, dict) else None
         if not isinstance(item, dict) or not isinstance(kind, str):
             self.unknown["event without a known item"] += 1
-        elif kind == "UserMessage":
+            return
+        if self.tools is not None:
+            self.tools.event(self._place, item, self.folder, self._stamp)
+        if kind == "UserMessage":
             content = item.get("content")
             text = typed_text(content)
             if text or has_image(content):

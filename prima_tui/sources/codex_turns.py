@@ -131,6 +131,8 @@ class Exchanges:
 
     def __init__(self, origin: str, *, keys_by_user: bool = False) -> None:
         self.found: list[Exchange] = []
+        self.places: list[int] = []
+        """For each exchange: the number of the record it begins with."""
         self._origin = origin
         self._keys_by_user = keys_by_user
         self._running: Counter[str] = Counter()
@@ -173,19 +175,22 @@ class Exchanges:
         self._running[words] += 1
         key = digest(f"{words}\0{self._running[words]}")
         self.found.append(Exchange(said, answer, at, key, compacted=self._compacted))
+        first = min(message.place for message in (user, reply) if message is not None)
+        self.places.append(max(first, self.places[-1]) if self.places else first)
         self._compacted = False
 
 
-def exchanges_of(turns: Sequence[Turn], origin: str, *, keys_by_user: bool = False) -> list[Exchange]:
-    """Return the conversation of these turns. ``origin`` identifies it, or the one that its copied beginning is from.
+def exchanges_of(turns: Sequence[Turn], origin: str, *, keys_by_user: bool = False) -> tuple[list[Exchange], list[int]]:
+    """Return the conversation of these turns, and the number of the record that each of its exchanges begins with.
 
-    With ``keys_by_user`` the key of an exchange that begins with a typed message does not depend on the reply.
+    ``origin`` identifies it, or the one that its copied beginning is from. With ``keys_by_user`` the key of an
+    exchange that begins with a typed message does not depend on the reply.
     """
     exchanges = Exchanges(origin, keys_by_user=keys_by_user)
     for turn in turns:
         exchanges.take(turn)
     exchanges.end()
-    return exchanges.found
+    return exchanges.found, exchanges.places
 
 
 def digest(text: str) -> str:

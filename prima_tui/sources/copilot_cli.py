@@ -55,11 +55,18 @@ class CopilotCli:
 
     def read(self, file: SourceFile) -> ReadResult:
         """Read one event file or ``workspace.yaml``."""
+        return self._read(file, with_tools=False)
+
+    def read_tools(self, file: SourceFile) -> ReadResult:
+        """Read one file with what tools were given and gave back."""
+        return self._read(file, with_tools=True)
+
+    def _read(self, file: SourceFile, *, with_tools: bool) -> ReadResult:
         path = Path(file.path)
         try:
             if file.kind == "workspace" or path.name == "workspace.yaml":
                 return _read_workspace(path)
-            return _read_session(path)
+            return _read_session(path, with_tools)
         except OSError as error:
             return ReadResult(problems=(Problem(f"can't be read: {error.strerror}", file.path),))
 
@@ -94,9 +101,11 @@ def _wanted(entry: os.DirEntry[str], problems: list[Problem]) -> list[tuple[Path
     return []
 
 
-def _read_session(path: Path) -> ReadResult:
+def _read_session(path: Path, with_tools: bool) -> ReadResult:
     """Read an event file; one without any prompt or reply is no session."""
-    events = read_events(str(path), path.parent.name if path.name == "events.jsonl" else path.stem)
+    events = read_events(
+        str(path), path.parent.name if path.name == "events.jsonl" else path.stem, with_tools=with_tools
+    )
     if not events.exchanges:
         return ReadResult(problems=events.problems)
     workspace = events.workspace
@@ -122,7 +131,9 @@ def _read_session(path: Path) -> ReadResult:
         files_changed=events.files_changed,
         resume=ResumeCommand(("copilot", "--resume", events.session_id), cwd=workspace, env=_variables(path)),
     )
-    return ReadResult(transcripts=(ReadTranscript(transcript, events.exchanges),), problems=events.problems)
+    return ReadResult(
+        transcripts=(ReadTranscript(transcript, events.exchanges, events.tools),), problems=events.problems
+    )
 
 
 def _folder_beside(path: Path) -> str | None:

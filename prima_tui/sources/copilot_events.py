@@ -8,17 +8,17 @@ joined by ``toolCallId``, since those of one round are written while the next on
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import Any
 
 import msgspec
 import orjson
 
-from prima_tui.model.session import Action, Exchange, FileChange
+from prima_tui.model.session import Exchange, FileChange, ToolUse
 from prima_tui.sources.base import Problem
+from prima_tui.sources.copilot_edits import changed_paths, parsed, replaced_texts
 from prima_tui.sources.jsonl import Lines, Record, instant
-from prima_tui.sources.patches import patched_files
+from prima_tui.sources.tool_text import ToolLog, gave_text, given_text, summary_of
 
 _WITHOUT_TEXT_NAMES = """
 abort assistant.intent assistant.message_delta assistant.reasoning assistant.reasoning_delta
@@ -38,27 +38,8 @@ user_input.requested
 _WITHOUT_TEXT = frozenset(_WITHOUT_TEXT_NAMES.split())
 """Record types that say nothing a person said or was told, and no change of a file."""
 
-_CHANGING_TOOLS: dict[str, Action] = {
-    "create_file": "write",
-    "create_new_jupyter_notebook": "write",
-    "create": "write",
-    "write": "write",
-    "edit": "edit",
-    "edit_file": "edit",
-    "edit_files": "edit",
-    "edit_notebook_file": "edit",
-    "insert": "edit",
-    "insert_edit_into_file": "edit",
-    "multi_replace_string_in_file": "edit",
-    "replace_string_in_file": "edit",
-    "str_replace": "edit",
-    "str_replace_editor": "edit",
-    "write_file": "write",
-}
-"""Names of tools that write files, in VS Code's chat and in Copilot CLI, and what they do to the file."""
 _UNIQUE_LENGTH = 16
 """Characters; ids of this length or longer do not meet by chance."""
-_PATH_NAMES = ("filePath", "path", "file_path", "file")
 
 
 class Events(msgspec.Struct):
@@ -72,18 +53,20 @@ class Events(msgspec.Struct):
     model: str | None = None
     title: str = ""
     exchanges: tuple[Exchange, ...] = ()
+    tools: Sequence[ToolUse] = ()
     files_changed: tuple[FileChange, ...] = ()
     message_count: int = 0
     problems: tuple[Problem, ...] = ()
 
 
-def read_events(path: str, fallback_id: str) -> Events:
+def read_events(path: str, fallback_id: str, *, with_tools: bool = False) -> Events:
     """Read an event file; ``fallback_id`` is the session's id when no record tells it.
 
+    With ``with_tools`` what tools were given and gave back is read too.
     Raises OSError when the file can't be opened or read; anything wrong inside is a problem of the result.
     """
     lines = Lines(path)
-    reading = _Reading()
+    reading = _Reading(ToolLog() if with_tools else None)
     for record in lines:
         reading.take(record)
     return reading.result(path, fallback_id, lines)
@@ -92,9 +75,15 @@ def read_events(path: str, fallback_id: str) -> Events:
 class _Reading:
     """The state while the records of one file go by."""
 
-    def __init__(self) -> None:
+    def __init__(self, log: ToolLog[int] | None) -> None:
         self.events = Events()
         self.exchanges: list[Exchange] = []
+        self.log = log
+        self.anchors: list[int] = []
+        """For each exchange the number that stands for it until the order of all is known."""
+        self.next_anchor = 0
+        self.prompt_anchor = 0
+        self.anchor_of_agent: dict[str, int] = {}
         self.prompt: Exchange | None = None
         self.compacted = False
         self.last_reply = ""
@@ -133,6 +122,7 @@ class _Reading:
             case "tool.execution_start":
                 self.take_tool(data, at)
             case "tool.execution_complete":
+                self.take_output(data, at)
                 self.events.message_count += not _agent_call(data)
                 if data.get("success") is False:
                     self.failed.add(_text(data.get("toolCallId")))
@@ -190,6 +180,8 @@ class _Reading:
             return
         self.store_prompt()
         self.prompt = Exchange(user=text, at=at, key=identifier)
+        self.next_anchor += 1
+        self.prompt_anchor = self.next_anchor
         self.place_of[identifier] = len(self.exchanges)
         self.last_reply = ""
 
@@ -211,7 +203,13 @@ class _Reading:
             return
         key = _text(data.get("messageId")) or identifier
         self.place_of[identifier] = len(self.exchanges)
+        if self.prompt is None or call:
+            self.next_anchor += 1
+            self.anchors.append(self.next_anchor)
+        else:
+            self.anchors.append(self.prompt_anchor)
         if call:
+            self.anchor_of_agent[call] = self.next_anchor
             agent = self.agents.get(call) or call
             self.exchanges.append(Exchange(assistant=text, at=at, key=key, agent=agent))
             return
@@ -226,6 +224,33 @@ class _Reading:
         explanation = self.reply_of_tool.get(call, self.last_reply)
         for path, action in changed_paths(_text(data.get("toolName")), data.get("arguments")):
             self.tools.append((call, FileChange(path=path, action=action, at=at, explanation=explanation)))
+        if self.log is not None:
+            name, arguments = _text(data.get("toolName")), parsed(data.get("arguments"))
+            edits = replaced_texts(name, arguments)
+            summary = edits[0].path if edits else summary_of(arguments)
+            self.log.use(call, self.anchor(data), at, name, given_text(arguments), summary, edits)
+
+    def take_output(self, data: Record, at: datetime | None) -> None:
+        """Take in what a tool gave back; VS Code leaves that out of its transcripts."""
+        if self.log is None:
+            return
+        result, error = data.get("result"), data.get("error")
+        if isinstance(result, dict):
+            # the detailed form says the same at greater length
+            result = result.get("detailedContent") or result.get("content") or result.get("contents")
+        gave = gave_text(result) or gave_text(error.get("message") if isinstance(error, dict) else error)
+        failed = data.get("success") is False
+        self.log.result(_text(data.get("toolCallId")), self.anchor(data), at, gave, failed=failed)
+
+    def anchor(self, data: Record) -> int:
+        """Return what stands for the exchange that a tool belongs to: the waiting prompt's, else the latest one."""
+        agent = _agent_call(data)
+        if agent in self.anchor_of_agent:
+            return self.anchor_of_agent[agent]
+        if self.prompt is not None:
+            return self.prompt_anchor
+        mains = (place for place in range(len(self.exchanges) - 1, -1, -1) if not self.exchanges[place].agent)
+        return self.anchors[place] if (place := next(mains, None)) is not None else 0
 
     def rewind(self, identifier: str) -> None:
         """Mark what was said from the named event on as left by going back."""
@@ -239,13 +264,19 @@ class _Reading:
         """Store a prompt that got no reply before the next one, or before the end."""
         if self.prompt is not None:
             self.exchanges.append(self.prompt)
+            self.anchors.append(self.prompt_anchor)
             self.prompt = None
 
     def result(self, path: str, fallback_id: str, lines: Lines) -> Events:
         """Return what was read, the main conversation first, its subagents' replies after it."""
         self.store_prompt()
         events = self.events
-        ordered = [each for each in self.exchanges if not each.agent] + [each for each in self.exchanges if each.agent]
+        # main conversation first; a stable sort keeps the rest as it is
+        order = sorted(range(len(self.exchanges)), key=lambda place: bool(self.exchanges[place].agent))
+        ordered = [self.exchanges[place] for place in order]
+        if self.log is not None:
+            places = {self.anchors[place]: new for new, place in enumerate(order)}
+            events.tools = self.log.tools(lambda anchor: places.get(anchor, 0))
         events.session_id = events.session_id or fallback_id
         events.exchanges = with_own_keys(ordered, events.session_id)
         events.files_changed = tuple(change for call, change in self.tools if not call or call not in self.failed)
@@ -279,39 +310,6 @@ def with_own_keys(exchanges: list[Exchange], session_id: str) -> tuple[Exchange,
             key = f"{key}#{used[key]}"
         result.append(exchange if key == exchange.key else msgspec.structs.replace(exchange, key=key))
     return tuple(result)
-
-
-def changed_paths(tool: str, arguments: Any) -> Iterator[tuple[str, Action]]:
-    """Yield (path, action) for each file that a tool with these arguments writes; nothing for one that writes none.
-
-    The arguments are an object, or text: JSON, or the bare text of a patch.
-    """
-    if isinstance(arguments, str) and arguments.lstrip().startswith("{"):
-        try:
-            arguments = orjson.loads(arguments)
-        except ValueError:
-            return
-    if tool == "apply_patch":
-        given = arguments if isinstance(arguments, str) else ""
-        if isinstance(arguments, dict):
-            given = _text(arguments.get("input")) or _text(arguments.get("patch"))
-        yield from patched_files(given)
-        return
-    action = _CHANGING_TOOLS.get(tool)
-    if action is None or not isinstance(arguments, dict):
-        return
-    command = arguments.get("command")
-    if tool == "str_replace_editor" and command == "view":
-        return
-    if command == "create":
-        action = "write"
-    several = arguments.get("replacements") or arguments.get("files")
-    for holder in [arguments, *(several if isinstance(several, list) else ())]:
-        path = holder if isinstance(holder, str) else ""
-        if isinstance(holder, dict):
-            path = next((found for name in _PATH_NAMES if (found := _text(holder.get(name)))), "")
-        if path.strip():
-            yield path, action
 
 
 def _agent_call(data: Record) -> str:

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from prima_tui.model.session import Action
+from prima_tui.model.session import Action, TextEdit
 
 BEGIN = "*** Begin Patch"
 END = "*** End Patch"
@@ -87,6 +87,93 @@ def _diff_path(written: str) -> str:
     if path == "/dev/null":
         return ""
     return path[2:] if path[:2] in ("a/", "b/") else path
+
+
+def patch_edits(text: str, folder: str = "") -> list[TextEdit]:
+    """Return what every apply_patch text in ``text`` replaces, one edit a hunk; relative paths joined to ``folder``.
+
+    The text before and after a hunk holds its unchanged lines too. Without such a text it is read as a unified diff.
+    """
+    if BEGIN not in text:
+        return _edits_of_diff(text, folder)
+    found: list[TextEdit] = []
+    path = ""
+    action: Action = "update"
+    old: list[str] = []
+    new: list[str] = []
+
+    def end_hunk() -> None:
+        if path and (old or new):
+            found.append(TextEdit(joined(folder, path), "\n".join(old), "\n".join(new), action))
+        old.clear()
+        new.clear()
+
+    inside = False
+    for line in text.split("\n"):
+        if BEGIN in line:
+            inside = True
+        elif line.strip() == END:
+            end_hunk()
+            inside = False
+        elif not inside:
+            continue
+        elif line.startswith("*** ") and (header := _HEADER.fullmatch(line.rstrip())):
+            verb, named, target = header.groups()
+            if target:
+                path, action = target.strip(), "move"
+                continue
+            end_hunk()
+            path, action = named.strip(), _ACTIONS[verb]
+            if verb == "Delete":
+                found.append(TextEdit(joined(folder, path), "", "", "delete"))
+        elif line.startswith(("@@", "*** End of File")):
+            end_hunk()
+        else:
+            _take_line(line, old, new)
+    end_hunk()
+    return found
+
+
+def _take_line(line: str, old: list[str], new: list[str]) -> None:
+    sign, rest = line[:1], line[1:]
+    if sign == "+":
+        new.append(rest)
+    elif sign == "-":
+        old.append(rest)
+    else:
+        old.append(rest)
+        new.append(rest)
+
+
+def unified_diff_edits(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the text before and after each hunk of one file's unified diff, unchanged lines in both."""
+    old: list[str] = []
+    new: list[str] = []
+    inside = False
+    for line in text.removesuffix("\n").split("\n"):
+        if line.startswith("@@"):
+            if old or new:
+                yield "\n".join(old), "\n".join(new)
+            old, new, inside = [], [], True
+        elif inside and not line.startswith("\\"):
+            _take_line(line, old, new)
+    if old or new:
+        yield "\n".join(old), "\n".join(new)
+
+
+def _edits_of_diff(text: str, folder: str) -> list[TextEdit]:
+    """Return the edits of a unified diff of several files."""
+    files = unified_diff_files(text)
+    lines = text.split("\n")
+    starts = [place for place, line in enumerate(lines) if line.startswith("--- ")]
+    if len(starts) != len(files):
+        return [TextEdit(joined(folder, file.path), "", "", file.action) for file in files]
+    ends = [*starts[1:], len(lines)][: len(starts)]
+    return [
+        TextEdit(joined(folder, file.path), old, new, file.action)
+        for file, start, end in zip(files, starts, ends, strict=True)
+        for old, new in unified_diff_edits("\n".join(lines[start + 2 : end]))
+    ]
 
 
 _CALL = re.compile(

@@ -21,7 +21,8 @@ from prima_tui.model.titles import title_from_prompt
 from prima_tui.sources.base import Problem, ReadResult, ReadTranscript, Scope, SourceFile, source_file
 from prima_tui.sources.copilot_events import read_events
 from prima_tui.sources.jsonl import whole_value
-from prima_tui.sources.vscode_chats import path_of_uri, read_chat
+from prima_tui.sources.vscode_chats import read_chat
+from prima_tui.sources.vscode_tools import path_of_uri
 
 _COMMANDS = {
     "Code": "code",
@@ -89,12 +90,20 @@ class VSCode:
 
     def read(self, file: SourceFile) -> ReadResult:
         """Read one transcript, chat or ``workspace.json``."""
+        return self._read(file, with_tools=False)
+
+    def read_tools(self, file: SourceFile) -> ReadResult:
+        """Read one file with what tools were given and gave back."""
+        return self._read(file, with_tools=True)
+
+    def _read(self, file: SourceFile, *, with_tools: bool) -> ReadResult:
         path = Path(file.path)
         kind = file.kind or _kind_of(path)
         try:
             if kind == "folder":
                 return _read_folder(path)
-            return _read_transcript(path) if kind == "transcript" else _read_chat(path)
+            read = _read_transcript if kind == "transcript" else _read_chat
+            return read(path, with_tools)
         except OSError as error:
             return ReadResult(problems=(Problem(f"can't be read: {error.strerror}", file.path),))
 
@@ -191,9 +200,9 @@ def _workspace_of(uri: str) -> str:
     return unquote(uri)
 
 
-def _read_transcript(path: Path) -> ReadResult:
+def _read_transcript(path: Path, with_tools: bool) -> ReadResult:
     """Read a transcript of the extension; one without any prompt or reply is no session."""
-    events = read_events(str(path), path.stem)
+    events = read_events(str(path), path.stem, with_tools=with_tools)
     if not events.exchanges:
         return ReadResult(problems=events.problems)
     transcript = Transcript(
@@ -215,12 +224,14 @@ def _read_transcript(path: Path) -> ReadResult:
         files_changed=events.files_changed,
         rank=1,
     )
-    return ReadResult(transcripts=(ReadTranscript(transcript, events.exchanges),), problems=events.problems)
+    return ReadResult(
+        transcripts=(ReadTranscript(transcript, events.exchanges, events.tools),), problems=events.problems
+    )
 
 
-def _read_chat(path: Path) -> ReadResult:
+def _read_chat(path: Path, with_tools: bool) -> ReadResult:
     """Read a chat of the editor; an empty one is no session."""
-    chat = read_chat(str(path), path.stem)
+    chat = read_chat(str(path), path.stem, with_tools=with_tools)
     if not chat.exchanges:
         return ReadResult(problems=chat.problems)
     transcript = Transcript(
@@ -242,7 +253,7 @@ def _read_chat(path: Path) -> ReadResult:
         # of the two forms of one chat the log is the newer
         rank=3 if path.suffix.lower() == ".jsonl" else 2,
     )
-    return ReadResult(transcripts=(ReadTranscript(transcript, chat.exchanges),), problems=chat.problems)
+    return ReadResult(transcripts=(ReadTranscript(transcript, chat.exchanges, chat.tools),), problems=chat.problems)
 
 
 def _first_title(prompts: Iterable[str]) -> str:

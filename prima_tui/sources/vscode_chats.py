@@ -9,18 +9,18 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
 
 import msgspec
 
-from prima_tui.model.session import Exchange, FileChange
+from prima_tui.model.session import Exchange, FileChange, ToolUse
 from prima_tui.sources.base import Problem
 from prima_tui.sources.copilot_events import problems_of, with_own_keys
 from prima_tui.sources.jsonl import Lines, Record, instant, whole_value, without_surrogates
+from prima_tui.sources.vscode_tools import ChatTools, path_of_uri
 
 _LARGEST_SNAPSHOT = 512 * 1024 * 1024
 """Bytes; a ``.json`` chat has to be decoded at once, so that a larger one is passed over."""
@@ -50,14 +50,16 @@ class Chat(msgspec.Struct):
     ended_at: datetime | None = None
     model: str | None = None
     exchanges: tuple[Exchange, ...] = ()
+    tools: Sequence[ToolUse] = ()
     files_changed: tuple[FileChange, ...] = ()
     message_count: int = 0
     problems: tuple[Problem, ...] = ()
 
 
-def read_chat(path: str, fallback_id: str) -> Chat:
+def read_chat(path: str, fallback_id: str, *, with_tools: bool = False) -> Chat:
     """Read a chat file of either kind; ``fallback_id`` is the session's id when the file doesn't tell it.
 
+    With ``with_tools`` what tools were given and gave back is read too.
     Raises OSError when the file can't be opened or read; anything wrong inside is a problem of the result.
     """
     passed_over: Counter[str] = Counter()
@@ -68,7 +70,7 @@ def read_chat(path: str, fallback_id: str) -> Chat:
     else:
         state = _snapshot(path, passed_over)
         problems = []
-    chat = _chat(state, fallback_id, passed_over)
+    chat = _chat(state, fallback_id, passed_over, ChatTools() if with_tools else None)
     chat.problems = (*problems, *(Problem(what, path, count) for what, count in passed_over.items()))
     return chat
 
@@ -190,7 +192,7 @@ def _is_place(part: Any, length: int) -> bool:
     return isinstance(part, int) and not isinstance(part, bool) and 0 <= part < length
 
 
-def _chat(state: Record, fallback_id: str, passed_over: Counter[str]) -> Chat:
+def _chat(state: Record, fallback_id: str, passed_over: Counter[str], tools: ChatTools | None) -> Chat:
     """Turn the state of a chat into exchanges: one reply for each request that got one."""
     chat = Chat(
         session_id=_text(state.get("sessionId")).strip() or fallback_id,
@@ -214,6 +216,8 @@ def _chat(state: Record, fallback_id: str, passed_over: Counter[str]) -> Chat:
         for part in response if isinstance(response, list) else [response]:
             reply.take(part, passed_over)
         changes += reply.changes
+        if tools is not None:
+            tools.request(len(exchanges), request, at)
         chat.message_count += 1 + bool(response)
         chat.model = _text(request.get("modelId")) or chat.model
         user, assistant = _prompt(request.get("message")), reply.text()
@@ -223,6 +227,9 @@ def _chat(state: Record, fallback_id: str, passed_over: Counter[str]) -> Chat:
     if not times:
         times = [at for name in ("creationDate", "lastMessageDate") if (at := instant(state.get(name)))]
     chat.started_at, chat.ended_at = (min(times), max(times)) if times else (None, None)
+    if tools is not None:
+        last = max(0, len(exchanges) - 1)
+        chat.tools = tools.log.tools(lambda place: min(place, last))
     chat.exchanges = with_own_keys(exchanges, chat.session_id)
     chat.files_changed = tuple(changes)
     passed_over += Counter()
@@ -322,33 +329,6 @@ def _reference_name(part: Record) -> str:
             path = path_of_uri(place.get("uri") if "uri" in place else place)
             name = re.split(r"[/\\]", path.rstrip("/\\"))[-1]
     return name
-
-
-def path_of_uri(uri: Any) -> str:
-    """Return the path that a URI stands for: its text or VS Code's object form; "" for anything else.
-
-    Percent signs are decoded in the text form only, since the object form holds the path as it is. A Windows drive
-    gives a Windows path (``file:///c%3A/x`` is ``c:\\x``); the place of another computer is left out.
-    """
-    if isinstance(uri, dict):
-        native = _text(uri.get("fsPath"))
-        return native or _native(
-            _text(uri.get("authority")) if uri.get("scheme") == "file" else "", _text(uri.get("path"))
-        )
-    text = _text(uri)
-    found = re.match(r"([A-Za-z][A-Za-z0-9+.-]+)://([^/]*)(/[^?#]*)?", text)
-    if not found:
-        return text
-    return _native(unquote(found[2]) if found[1].lower() == "file" else "", unquote(found[3] or ""))
-
-
-def _native(host: str, path: str) -> str:
-    """Return the path as the system it is from writes it."""
-    if re.match(r"/[A-Za-z]:(/|$)", path):
-        return path[1:].replace("/", "\\")
-    if host and host.lower() != "localhost":
-        return "\\\\" + host + path.replace("/", "\\")
-    return path
 
 
 def _text(value: object) -> str:

@@ -174,7 +174,7 @@ def test_patches_of_the_custom_tool_are_joined_to_the_folder() -> None:
         ("/home/mara/w2/notes.md", "add"),
         ("/home/mara/w2/a.txt", "update"),
     ]
-    assert "sdk" in transcript.flags
+    assert "exec" in transcript.flags
     assert transcript.branch == "trunk"
     assert transcript.model == "gpt-5.1-codex"
 
