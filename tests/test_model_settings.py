@@ -44,7 +44,8 @@ def test_with_nothing_set_the_built_in_model_reads_the_history(world: World) -> 
 def test_the_users_table_names_any_kind(world: World) -> None:
     found = settings(
         world,
-        '[model]\nkind = "openai"\nname = "big"\nurl = "https://models.example/v1"\nkey_env = "K"\ntimeout_seconds = 5\n',
+        '[model]\nkind = "openai"\nname = "big"\nurl = "https://models.example/v1"\nkey_env = "K"\n'
+        "timeout_seconds = 5\n',
     )
     expected = ModelSettings(
         kind="openai", name="big", url="https://models.example/v1", key_env="K", timeout_seconds=5.0

@@ -94,9 +94,7 @@ class _Handler(BaseHTTPRequestHandler):
                 message = f"The model `{body['model']}` does not exist"
                 return 404, json.dumps({"error": {"message": message, "code": "model_not_found"}}).encode()
             if server.longest and any(len(text) > server.longest for text in body["input"]):
-                return 400, json.dumps(
-                    {"error": {"message": "input is longer than the maximum context length"}}
-                ).encode()
+                return 400, json.dumps({"error": {"message": "longer than the maximum context length"}}).encode()
             rows = [
                 {"index": place, "object": "embedding", "embedding": vector_of(text, server.size)}
                 for place, text in enumerate(body["input"])
