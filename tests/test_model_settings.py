@@ -45,7 +45,7 @@ def test_the_users_table_names_any_kind(world: World) -> None:
     found = settings(
         world,
         '[model]\nkind = "openai"\nname = "big"\nurl = "https://models.example/v1"\nkey_env = "K"\n'
-        "timeout_seconds = 5\n',
+        "timeout_seconds = 5\n",
     )
     expected = ModelSettings(
         kind="openai", name="big", url="https://models.example/v1", key_env="K", timeout_seconds=5.0
