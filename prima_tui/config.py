@@ -112,6 +112,8 @@ def load_settings(workspace: Path, paths: Paths | None = None) -> Settings:
             problems.append(f"{path}: not used: {error}")
             continue
         for name, value in table.items():
+            if name in ("documents", "ask") and path == own:
+                continue  # read where documents are
             if name == "keys" and isinstance(value, dict):
                 keys.update({str(k): str(v) for k, v in value.items()})
             elif name == "model" and isinstance(value, dict):
@@ -171,7 +173,7 @@ def _model_fault(name: str, value: object) -> str:
         return "it is not a setting"
     if not isinstance(value, str) or not value.strip():
         return "it is no text"
-    if name == "url" and not _is_endpoint(value):
+    if name == "url" and not is_endpoint(value):
         return "it is no address like http://localhost:11434"
     return ""
 
@@ -189,7 +191,7 @@ def _complete(model: ModelSettings, problems: list[str]) -> ModelSettings:
     return ModelSettings()
 
 
-def _is_endpoint(url: str) -> bool:
+def is_endpoint(url: str) -> bool:
     """Whether it is a plain http(s) address: no password in it, nothing that two readers might read in two ways."""
     if not re.fullmatch(r"https?://(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?(?:/[A-Za-z0-9._~/-]*)?", url):
         return False
@@ -202,7 +204,7 @@ def _is_endpoint(url: str) -> bool:
 
 def is_loopback(url: str) -> bool:
     """Tell whether an endpoint's address is on this very computer (``localhost``, ``127.0.0.0/8``, ``::1``)."""
-    if not _is_endpoint(url):
+    if not is_endpoint(url):
         return False
     host = urlsplit(url).hostname or ""
     try:

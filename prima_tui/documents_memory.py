@@ -33,7 +33,7 @@ class Documents:
         model: EmbeddingModel | None = None,
         notice: Callable[[str], None] | None = None,
     ) -> None:
-        """``root`` holds ``.memory``; ``model`` is one that is loaded already; ``notice`` is told of files moved aside."""
+        """``root`` holds ``.memory``; ``model`` may be loaded already; ``notice`` is told of files moved aside."""
         self.root = root
         self.settings = settings
         self._env = os.environ if env is None else env
@@ -42,7 +42,7 @@ class Documents:
 
     @staticmethod
     def find_root(start: Path) -> Path | None:
-        """Return the nearest folder, from ``start`` upwards, that holds a ``.memory`` folder; None when there is none."""
+        """Return the nearest folder, from ``start`` upwards, that holds a ``.memory`` folder, or None."""
         return project.find_root(start)
 
     @staticmethod

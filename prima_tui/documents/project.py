@@ -43,7 +43,7 @@ def is_ignored(folder: Path) -> bool:
 
 
 def add_to_gitignore(folder: Path) -> Path:
-    """Add a line for ``.memory`` to the folder's ``.gitignore``, made if missing; return its path. Raises PrimaError."""
+    """Add ``.memory`` to the folder's ``.gitignore``, made if missing; return its path. Raises PrimaError."""
     path = folder / ".gitignore"
     try:
         old = path.read_bytes() if path.exists() else b""
