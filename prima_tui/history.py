@@ -249,20 +249,22 @@ class History:
         return tuple(exchanges)
 
     def shares(self) -> list[FileShare]:
-        """Return the files of the scope with what the index wants to know of each; files without exchanges left out."""
+        """Return the files of the scope with what the index wants to know of each.
+
+        One without exchanges is among them, so that what it once held can go, unless it may just not be readable.
+        """
         by_file: dict[str, list[tuple[int, Entry, str]]] = defaultdict(list)
         for entry in self.library.entries:
             for part in entry.parts:
                 if part.length:
                     by_file[part.path].append((part.number, entry, part.agent))
-        return [
-            FileShare(
-                self._readings[path].file,
-                tuple((number, entry.session, agent) for number, entry, agent in sorted(rows, key=lambda row: row[0])),
-            )
-            for path, rows in by_file.items()
-            if path in self._readings
-        ]
+        shares = []
+        for path, reading in list(self._readings.items()):
+            rows = sorted(by_file.get(path, ()), key=lambda row: row[0])
+            if rows or not any(problem.what.startswith("can't be") for problem in reading.problems):
+                said = tuple((number, entry.session, agent) for number, entry, agent in rows)
+                shares.append(FileShare(reading.file, said))
+        return shares
 
     def earns_extract(self, session: Session) -> bool:
         """Tell whether a session is substantial and of a source whose sessions get extracts."""

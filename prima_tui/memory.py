@@ -204,7 +204,7 @@ class Memory:
         from prima_tui.search.semantic import search_semantic
 
         index = self._semantic()
-        index.load()
+        index.load_if_free()
         if index.other_model:
             raise ModelUnavailable(rebuild_due(index.other_model, self._model().name))
         return list(search_semantic(library, index, query, self._model().query, cancel))  # type: ignore[arg-type]
@@ -213,7 +213,7 @@ class Memory:
         history = self._open()
         places = [one.place(history.library) for one in found]
         texts = history.exchanges((place[0], place[1]) for place in places if place is not None)
-        gone = [one for one in found if one.stored is not None and one.hit.session.key not in history.library.by_key]
+        gone = [one for one, place in zip(found, places, strict=True) if place is None and one.stored is not None]
         stored: dict[tuple[str, int, int], tuple[str, str]] = {}
         if gone:
             try:
@@ -272,10 +272,10 @@ class Memory:
 
         try:
             index = self._semantic()
-            index.load()
+            index.load_if_free()
             return index.count(), len(pending(index, self._open().shares()))
         except PrimaError:
-            return 0, len(self._open().shares())
+            return 0, sum(bool(share.transcripts) for share in self._open().shares())
 
     def status(self) -> Status:
         """Return the state of everything, with the index opened to count what it covers."""

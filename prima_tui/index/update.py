@@ -47,8 +47,15 @@ def state_text(file: SourceFile) -> str:
 
 
 def pending(index: SemanticIndex, shares: Sequence[FileShare]) -> list[FileShare]:
-    """Return the files that are not indexed in their present state, newest first."""
-    waiting = [share for share in shares if index.state_of(share.file.path) != state_text(share.file)]
+    """Return the files that are not indexed in their present state, newest first.
+
+    A file in which nothing is said (any more) counts only if something of it is indexed.
+    """
+    waiting = []
+    for share in shares:
+        indexed = index.state_of(share.file.path)
+        if indexed != state_text(share.file) and (share.transcripts or indexed is not None):
+            waiting.append(share)
     return sorted(waiting, key=lambda share: share.file.mtime_ns, reverse=True)
 
 

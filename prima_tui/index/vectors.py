@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import duckdb
 import msgspec
 
-from prima_tui.errors import ModelUnavailable
+from prima_tui.errors import ModelUnavailable, StoreBusy
 from prima_tui.index.database import DatabaseFile, fetched
 from prima_tui.model.session import Exchange, Session
 
@@ -39,7 +39,8 @@ _MIGRATIONS = [
         "CREATE TABLE store.removals (path VARCHAR, number INTEGER, position INTEGER, hash VARCHAR, written BIGINT)",
         # each session as it was when last indexed, to show those whose file is gone
         "CREATE TABLE store.sessions (source VARCHAR, session_id VARCHAR, session BLOB)",
-        "INSERT INTO store.meta VALUES ('written', '0')",
+        # a file that takes another's place is told by its identity, whatever inode and counter it has
+        "INSERT INTO store.meta VALUES ('written', '0'), ('identity', uuid()::VARCHAR)",
     ]
 ]
 
@@ -93,6 +94,7 @@ class SemanticIndex:
         self._states: dict[str, str] = {}
         self._other_model = ""
         self._dimensions = _DIMENSIONS
+        self._identity = ""
 
     # -- reading ------------------------------------------------------------------------------------------------
 
@@ -114,15 +116,27 @@ class SemanticIndex:
                 written = int(meta["written"])
                 self._other_model = meta.get("model", self.model) if meta.get("model", self.model) != self.model else ""
                 dimensions = int(meta.get("dimensions", _DIMENSIONS))
-                if written < self._written or dimensions != self._dimensions:
+                identity = (meta.get("identity", ""), dimensions)
+                if written < self._written or identity != (self._identity, self._dimensions):
                     self._forget_memory()
-                    self._dimensions = dimensions
+                    self._identity, self._dimensions = identity
                     store.execute("DROP TABLE IF EXISTS memory.vectors")
                     store.execute(_vectors_table("memory.vectors", dimensions))
                 self._take(store, self._written)
                 self._written = written
                 self._states = dict(store.execute("SELECT path, state FROM store.files").fetchall())
             self._stamp = stamp
+
+    def load_if_free(self) -> None:
+        """Do what :meth:`load` does; when another process keeps the file, what is in memory goes on to answer.
+
+        Raises StoreBusy when nothing is in memory, StoreUnusable.
+        """
+        try:
+            self.load()
+        except StoreBusy:
+            if not self.count():
+                raise
 
     def _take(self, store: duckdb.DuckDBPyConnection, since: int) -> None:
         if since:

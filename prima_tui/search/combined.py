@@ -37,7 +37,7 @@ class Found(msgspec.Struct, frozen=True):
     stored: Similar | None = None
 
     def place(self, library: Library) -> tuple[str, int, int] | None:
-        """Return (file path, transcript number, position) of the best exchange; None when its file is gone.
+        """Return (file path, transcript number, position) of the best exchange; None when only the index still has it.
 
         A session found by its title or files alone shows its first exchange.
         """
@@ -48,7 +48,8 @@ class Found(msgspec.Struct, frozen=True):
             part = entry.parts[entry.numbers.index(self.part)]
             return (part.path, part.number, self.position)
         if self.stored is not None:
-            return (self.stored.path, self.stored.number, self.stored.position)
+            known = (self.stored.path, self.stored.number) in library.by_place
+            return (self.stored.path, self.stored.number, self.stored.position) if known else None
         first = next((part for part in entry.parts if part.length), None)
         return (first.path, first.number, 0) if first is not None else None
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 
 import msgspec
 
+from prima_tui.errors import StoreBusy
 from prima_tui.index.vectors import SemanticIndex, Similar
 from prima_tui.model.hits import Cancel
 from prima_tui.model.query import Query, matches
@@ -41,15 +43,18 @@ def search_semantic(
     found = index.similar(vector, cursor)  # type: ignore[arg-type]
     cancel.check()
     best: dict[tuple[str, str], Similar] = {}
+    rank: dict[tuple[str, str], tuple[float, bool]] = {}
     for one in found:
         entry = library.by_place.get((one.path, one.number))
         key = entry.session.key if entry is not None else (one.source, one.session_id)
-        if key not in best or one.similarity > best[key].similarity:
-            best[key] = one
+        # of two that are equally alike, the one whose file is there (the other is from before the file was renamed)
+        if (one.similarity, entry is not None) > rank.get(key, (-1.0, False)):
+            best[key], rank[key] = one, (one.similarity, entry is not None)
     sessions = {key: library.by_key[key].session for key in best if key in library.by_key}
     gone = [key for key in best if key not in sessions]
-    for session in index.sessions(gone):
-        sessions[session.key] = as_deleted(session)
+    with contextlib.suppress(StoreBusy):
+        for session in index.sessions(gone):
+            sessions[session.key] = as_deleted(session)
     hits = [
         SemanticHit(sessions[key], one.similarity, one)
         for key, one in best.items()
