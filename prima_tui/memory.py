@@ -312,6 +312,10 @@ class Memory:
         """The startup log's file."""
         return self.log.path
 
+    def embedding_model(self) -> EmbeddingModel:
+        """Return the model that texts and queries are embedded with, to be shared; it is loaded at its first use."""
+        return self._model()
+
     def close(self) -> None:
         """Let the memory of the databases go."""
         if self._history is not None:
