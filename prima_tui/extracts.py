@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path, PureWindowsPath
 
@@ -20,6 +20,7 @@ _LAST_EXCHANGES = 10
 _MANY_MESSAGES = 50
 _MANY_FILES = 10
 _LONG = timedelta(minutes=30)
+_SESSION_LINE = re.compile(r"^- \*\*Session:\*\* (.+)$", re.MULTILINE)
 _NAME = re.compile(r"(\d{4}-\d{2}-\d{2})(?:-(\d{2})(\d{2}))?.*(?:extract|checkpoint).*\.md", re.IGNORECASE)
 
 
@@ -80,6 +81,14 @@ def write_extract(root: Path, session: Session, exchanges: Sequence[Exchange]) -
     with os.fdopen(descriptor, "w", encoding="utf-8", errors="replace") as file:
         file.write(extract_markdown(session, exchanges))
     return path
+
+
+def forget_extracts(root: Path, unwanted: Callable[[str], bool]) -> None:
+    """Remove the extracts that were written here of sessions whose id is unwanted. Raises OSError."""
+    for path in root.glob("*/*-session-extract.md"):
+        named = _SESSION_LINE.search(path.read_text(encoding="utf-8", errors="replace"))
+        if named is not None and unwanted(named[1]):
+            path.unlink(missing_ok=True)
 
 
 def stored_extracts(root: Path) -> list[StoredExtract]:

@@ -13,7 +13,10 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
+import msgspec
+
 from prima_tui.extracts import is_substantial
+from prima_tui.forgotten import Forgotten
 from prima_tui.index.catalog import Catalog
 from prima_tui.index.messages import MessageTable
 from prima_tui.index.update import FileShare
@@ -40,12 +43,15 @@ _STORE_SECONDS = 2.0
 class History:
     """The sessions of one scope and their messages. Safe to use from several threads; one refresh runs at a time."""
 
-    def __init__(self, scope: Scope, catalog: Path, last: LastList, log: StartupLog) -> None:
+    def __init__(self, scope: Scope, catalog: Path, last: LastList, log: StartupLog, forgotten: Forgotten) -> None:
         self.scope = scope
         self._last = last
         self.library = Library()
         self.table = MessageTable()
         self._log = log
+        self._forgotten = forgotten
+        self._forgotten_version = 0
+        self._cut: set[str] = set()
         self._catalog = Catalog(catalog, lambda line: log.note([line]))
         self._plug_in_problems: list[Problem] = []
         self._sources: dict[str, Source] = {source.id: source for source in all_sources(self._plug_in_problems)}
@@ -80,6 +86,8 @@ class History:
                 self._unloaded.pop(path, None)
             self.table.remove(gone)
             known = self._catalog.load(changed, self.table.connection)
+            if self._forgotten_version != self._forgotten.look():
+                self._read_again()
             with self._loading:
                 self.table.reserve((reading.file.path, len(reading.transcripts)) for reading in known)
                 for reading in known:
@@ -90,6 +98,7 @@ class History:
             )
             if not waiting:
                 return self._publish(len(files), len(files), report)
+            known = [reading for reading in known if not self._forgotten.touches(reading)]
             self._read(waiting, len(files), report, cancel)
             left = sum(not self._is_current(file) for file in files.values())
             return self._publish(len(files) - left, len(files), report)
@@ -99,7 +108,7 @@ class History:
         with self._loading:
             waiting = [reading for path, reading in list(self._unloaded.items()) if self._readings.get(path) is reading]
             for reading in self._catalog.load_messages(waiting, self.table):
-                texts = read_files([reading.file])
+                texts = self._read_files([reading.file])
                 self.table.add(((one.reading.file.path, one.messages) for one in texts), reserved=True)
             for reading in waiting:
                 if self._unloaded.get(reading.file.path) is reading:
@@ -115,8 +124,33 @@ class History:
         for source in self._sources.values():
             problems: list[Problem] = []
             try:
+    def _read_again(self) -> None:
+        """Let go of every file that the list of what is forgotten is about, or was."""
+        self._forgotten_version = self._forgotten.version
+        again = [path for path, one in self._readings.items() if path in self._cut or self._forgotten.touches(one)]
+        for path in again:
+            del self._readings[path]
+            self._unloaded.pop(path, None)
+        self._cut.clear()
+        self.table.remove(again)
+        self._snapshot = msgspec.structs.replace(self._snapshot, complete=False)
+
+    def _is_unwanted(self, reading: FileReading) -> bool:
+        self._forgotten.look()
+        return reading.file.path in self._cut or self._forgotten.touches(reading)
+
+    def _read_files(self, files: Sequence[SourceFile]) -> list[FileTexts]:
+        return [self._without_forgotten(texts) for texts in read_files(files)]
+
+    def _without_forgotten(self, texts: FileTexts) -> FileTexts:
+        kept = self._forgotten.without(texts)
+        if kept is not texts:
+            self._cut.add(texts.reading.file.path)
+        return kept
+
                 for file in source.files(self.scope, problems):
-                    files[file.path] = file
+                    if not self._forgotten.holds_file(file.path):
+                        files[file.path] = file
             except Exception as error:  # a fault of one source must not cost the others
                 problems.append(Problem(f"can't be listed: {type(error).__name__}: {error}"[:200], source.id))
             self._listed[source.id] = problems
@@ -156,7 +190,7 @@ class History:
         while batches and (len(batches) == 1 or _bytes(batches) < _POOL_BYTES or batches[0][0] is waiting[0]):
             if cancel.cancelled:
                 return
-            yield read_files(batches.popleft())
+            yield self._read_files(batches.popleft())
         if batches:
             yield from self._from_processes(batches, cancel)
 
@@ -164,14 +198,14 @@ class History:
         try:
             with ReadingProcesses(max(1, min(8, os.cpu_count() or 1))) as processes:
                 for result in processes.results(batches):
-                    yield result
+                    yield [self._without_forgotten(texts) for texts in result]
                     if cancel.cancelled:
                         return
         except WorkerFailed as error:
             # no processes here (a sandbox, too little memory): read on in this one
             self._log.note([f"reading goes on in one process: {error}"])
             while batches and not cancel.cancelled:
-                yield read_files(batches.popleft())
+                yield self._read_files(batches.popleft())
 
     def _publish(self, done: int, total: int, report: Callable[[Snapshot], None] | None) -> Snapshot:
         assembled = assemble(list(self._readings.values()), self.scope, self._sources)
@@ -233,7 +267,7 @@ class History:
         pairs = [(path, number) for path, number in dict.fromkeys(wanted) if path in self._readings]
         found = self._catalog.exchanges((self._readings[path].file, number) for path, number in pairs)
         missing = list(dict.fromkeys(path for path, number in pairs if (path, number) not in found))
-        for texts in read_files([self._readings[path].file for path in missing]):
+        for texts in self._read_files([self._readings[path].file for path in missing]):
             for number, packed in enumerate(texts.exchanges):
                 found[texts.reading.file.path, number] = unpack_exchanges(packed)
         return found
@@ -299,3 +333,11 @@ def _by_size(files: Sequence[SourceFile]) -> Iterator[list[SourceFile]]:
 
 def _bytes(batches: Iterable[Sequence[SourceFile]]) -> int:
     return sum(file.size for batch in batches for file in batch)
+    def readings(self) -> list[FileReading]:
+        """Return what was read of each file of the scope, without the texts."""
+        return list(self._readings.values())
+
+    def purge_catalog(self) -> None:
+        """Remove what is forgotten from the catalog, down to the last byte. Raises StoreBusy, StoreUnusable."""
+        self._catalog.purge()
+

@@ -21,6 +21,12 @@ class LastList:
         self.path = cache / "lists" / f"{name.hexdigest()}.msgpack"
         self._kept: tuple[Session, ...] | None = None
 
+    def forget(self) -> None:
+        """Remove the lists of every scope. Raises OSError."""
+        self._kept = None
+        for path in self.path.parent.glob("*"):
+            path.unlink(missing_ok=True)
+
     def load(self) -> tuple[Session, ...]:
         """Return the sessions, newest first; none when there is no file that can be read."""
         try:

@@ -19,6 +19,7 @@ import msgspec
 from prima_tui.config import MEMORY_FOLDER, Settings, memory_folder, private_folder
 from prima_tui.errors import ModelUnavailable, PrimaError, StoreBusy, StoreUnusable, UsageError
 from prima_tui.extracts import StoredExtract, extract_markdown, stored_extracts, write_extract
+from prima_tui.forgotten import Forgotten, ForgottenSession, IndexPlaces
 from prima_tui.last_list import LastList
 from prima_tui.model.hits import (
     Answer,
@@ -35,7 +36,7 @@ from prima_tui.model.hits import (
 from prima_tui.model.query import Query, parse
 from prima_tui.model.session import Exchange, Session
 from prima_tui.resume import plan_resume
-from prima_tui.sources.base import Problem, Scope
+from prima_tui.sources.base import Problem, Scope, inside
 from prima_tui.startup_log import StartupLog, warning_lines
 
 if TYPE_CHECKING:
@@ -56,6 +57,8 @@ class Memory:
         self.log = StartupLog(settings.paths.log)
         self._remembered: tuple[Session, ...] | None = None
         self._last = LastList(settings.paths.cache, scope.workspace, scope.everywhere)
+        self.forgotten = Forgotten(settings.paths.data)
+        self._places = IndexPlaces(settings.paths.data)
         self._opening = threading.RLock()
         self._history: History | None = None
         self._index: SemanticIndex | None = None
@@ -207,7 +210,8 @@ class Memory:
         index.load_if_free()
         if index.other_model:
             raise ModelUnavailable(rebuild_due(index.other_model, self._model().name))
-        return list(search_semantic(library, index, query, self._model().query, cancel))  # type: ignore[arg-type]
+        found = search_semantic(library, index, query, self._model().query, cancel)  # type: ignore[arg-type]
+        return [hit for hit in found if not self.forgotten.holds(*hit.session.key)]
 
     def _with_exchanges(self, found: Sequence[Found]) -> list[Hit]:
         history = self._open()
@@ -261,20 +265,86 @@ class Memory:
     def rebuild_state(self) -> RebuildState | None:
         """Return whether a rebuild is ``running`` (in any process), was ``interrupted``, or None."""
         return self._rebuild().state()
+        self._purge_index()
 
     def rebuild_loss(self) -> int:
         """Return how many exchanges a rebuild would lose because their files no longer exist. Raises PrimaError."""
         return self._rebuild().lost(share.file.path for share in self._open().shares())
 
     def _coverage(self) -> tuple[int, int]:
+        self._purge_index()
         """Return (exchanges in the index, files in scope not indexed in their present state)."""
         from prima_tui.index.update import pending
+    def _purge_index(self) -> None:
+        """Remove from this index what was forgotten where it could not be reached."""
+        from prima_tui.forgetting import purge_index
+
+        try:
+            if self.forgotten.sessions() and self._semantic().holds(self.forgotten.holds):
+                purge_index(self._index_path().parent, self.forgotten)
+        except (OSError, PrimaError) as error:
+            self.log.note([f"forgotten sessions are not removed from the index yet: {error}"])
+
 
         try:
             index = self._semantic()
             index.load_if_free()
             return index.count(), len(pending(index, self._open().shares()))
         except PrimaError:
+    # -- forgetting ---------------------------------------------------------------------------------------------
+
+    def known_session(self, identifier: str) -> Session:
+        """Return the session with this id, or the only one whose id starts so, also of those whose file is gone.
+
+        Raises UsageError when there is none, or several.
+        """
+        try:
+            return self.session(identifier)
+        except UsageError:
+            like = {one.key: one for one in self._semantic().kept_sessions() if one.id.startswith(identifier)}
+            if len(like) != 1 or not identifier:
+                raise
+            return next(iter(like.values()))
+
+    def workspace_sessions(self) -> list[Session]:
+        """Return every session of this workspace: those recorded in it, and those whose files lie in it.
+
+        Sessions that only happen to be in scope, since they record no folder, are not among them.
+        """
+        found = {one.key: one for one in (*self.snapshot().sessions, *self._semantic().kept_sessions())}
+        return [
+            session
+            for session in found.values()
+            if any(inside(place, self.scope.workspace) for place in (session.workspace, *session.paths) if place)
+        ]
+
+    def forget(self, sessions: Sequence[Session]) -> list[str]:
+        """Put sessions on the list of what is forgotten and remove them from every store, down to the last byte.
+
+        Called with none, it only goes through the stores again. Returns what could not be reached, one line each;
+        until that has been done again it may still be found there by its bytes, never by a search. Raises PrimaError.
+        """
+        from prima_tui.forgetting import purge_everywhere
+
+        history = self._open()
+        if sessions:
+            self.forgotten.add(sessions, history.readings())
+        folders = [*self._places.all(), self.scope.workspace / MEMORY_FOLDER, self.settings.paths.data]
+        left = purge_everywhere(self.forgotten, sessions, folders, history.purge_catalog, self._last, self.log)
+        self.refresh()
+        return left
+
+    def recall(self, names: Sequence[str]) -> list[ForgottenSession]:
+        """Take sessions off the list of what is forgotten, by id or key or the start of one. Raises UsageError."""
+        gone = []
+        for name in names:
+            found = self.forgotten.find(name)
+            if len(found) != 1:
+                raise UsageError(f"{name!r} is {'no' if not found else 'the start of more than one'} forgotten session")
+            gone += found
+        self.forgotten.remove(one.key for one in gone)
+        return gone
+
             return 0, sum(bool(share.transcripts) for share in self._open().shares())
 
     def status(self) -> Status:
@@ -330,7 +400,7 @@ class Memory:
             if self._history is None:
                 from prima_tui.history import History
 
-                self._history = History(self.scope, self.settings.paths.catalog, self._last, self.log)
+                self._history = History(self.scope, self.settings.paths.catalog, self._last, self.log, self.forgotten)
                 self.log.note(self.settings.problems)
             return self._history
 
@@ -338,7 +408,9 @@ class Memory:
         """Return the folder of the index, made if missing. Raises OSError."""
         if self.scope.everywhere:
             return private_folder(self.settings.paths.data)
-        return memory_folder(self.scope.workspace)
+        folder = memory_folder(self.scope.workspace)
+        self._places.add(folder)
+        return folder
 
     def _index_path(self) -> Path:
         folder = self.settings.paths.data if self.scope.everywhere else self.scope.workspace / MEMORY_FOLDER
@@ -364,7 +436,10 @@ class Memory:
 
     def _exchanges(self, shares: Sequence[FileShare]) -> dict[tuple[str, int], tuple[Exchange, ...]]:
         return self._open().exchanges(
-            (share.file.path, number) for share in shares for number, _session, _agent in share.transcripts
+            (share.file.path, number)
+            for share in shares
+            for number, session, _agent in share.transcripts
+            if not self.forgotten.holds(*session.key)
         )
 
     def _update(self) -> Updater:
@@ -380,6 +455,7 @@ class Memory:
         for entry in history.library.entries:
             session = entry.session
             if session.paths[0] not in indexed or not history.earns_extract(session):
+        self.forgotten.look()  # this may have been asked for long ago, and another process said "forget" since
                 continue
             try:
                 write_extract(self.extracts_folder, session, history.conversation(entry))
@@ -393,3 +469,5 @@ class Memory:
         return Rebuild(
             self._semantic(), self._model(), self._exchanges, lock, self._folder, lambda line: self.log.note([line])
         )
+            if self.forgotten.holds(*session.key):
+                continue

@@ -40,6 +40,27 @@ class StartupLog:
         except OSError:
             return
 
+    def forget(self, names: Iterable[str]) -> None:
+        """Remove the lines that hold one of the names (ids, paths, titles) from the log and the one before it.
+
+        Raises OSError.
+        """
+        wanted = [name for name in dict.fromkeys(shown(name).replace("\n", " ") for name in names) if name.strip()]
+        self._written = {line for line in self._written if not any(name in line for name in wanted)}
+        for path in (self.path, self.path.with_suffix(".log.1")):
+            try:
+                lines = path.read_text("utf-8", "replace").splitlines(keepends=True)
+            except FileNotFoundError:
+                continue
+            kept = [line for line in lines if not any(name in line for name in wanted)]
+            if len(kept) == len(lines):
+                continue
+            new = path.with_name(f".{path.name}.{os.getpid()}")
+            descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+                file.writelines(kept)
+            new.replace(path)
+
 
 def _encodable(path: str) -> str:
     """Return a path as text that can be stored and printed: file names may hold bytes that are no text."""

@@ -34,7 +34,11 @@ _MIGRATIONS = [
 class Catalog:
     """The catalog file of one user. Every method tolerates a catalog that can't be had and then does less."""
 
-    def __init__(self, path: Path, notice: Callable[[str], None]) -> None:
+    def __init__(
+        self, path: Path, notice: Callable[[str], None], unwanted: Callable[[FileReading], bool] | None = None
+    ) -> None:
+        """``unwanted`` is asked, once nobody else can write, which readings must not be kept."""
+        self._unwanted = unwanted or (lambda _reading: False)
         self._file = DatabaseFile(path, "prima-tui catalog", _MIGRATIONS, notice=notice)
         self._notice = notice
         self._swept = False
@@ -88,6 +92,9 @@ class Catalog:
                 paths = [texts.reading.file.path for texts in batch]
                 _delete(store, paths)
                 if not self._swept:
+                batch = [texts for texts in batch if not self._unwanted(texts.reading)]
+                if not batch:
+                    return True
                     self._swept = True
                     self._sweep(store)
                 first = _next_id(store)
@@ -112,6 +119,24 @@ class Catalog:
     def exchanges(self, wanted: Iterable[tuple[SourceFile, int]]) -> dict[tuple[str, int], tuple[Exchange, ...]]:
         """Return the exchanges of (file, transcript number) pairs, as far as the catalog knows them in that state."""
         pairs = list(dict.fromkeys((file.path, _state(file), number) for file, number in wanted))
+    def purge(self) -> None:
+        """Remove every reading that is unwanted or can't be told to be wanted, down to its last byte.
+
+        What was once moved aside goes too: all of it can be read again. Raises StoreBusy, StoreUnusable.
+        """
+        with self._file.purging(wait=10.0) as store:
+            if store is not None:
+                rows = store.execute("SELECT path, reading FROM store.files").fetchall()
+                _delete(store, [path for path, packed in rows if self._must_go(packed)])
+        for path in self._file.asides():
+            path.unlink(missing_ok=True)
+
+    def _must_go(self, packed: bytes) -> bool:
+        try:
+            return self._unwanted(_READING.decode(packed))
+        except msgspec.MsgspecError:
+            return True
+
         if not pairs:
             return {}
         found: dict[tuple[str, int], tuple[Exchange, ...]] = {}

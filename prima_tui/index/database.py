@@ -89,6 +89,48 @@ class DatabaseFile:
                 raise
 
     @contextlib.contextmanager
+    def purging(self, *, wait: float = WAIT_SECONDS) -> Iterator[duckdb.DuckDBPyConnection | None]:
+        """Do what :meth:`writing` does, and copy the file anew afterwards: no byte of what was deleted stays in it.
+
+        Yields None when there is no file. Raises StoreBusy, StoreUnusable.
+        """
+        with self._lock:
+            if not self.path.exists():
+                yield None
+                return
+            with self.writing(wait=wait) as connection:
+                yield connection
+            with self._attached(None, wait, write=True) as connection:
+                assert connection is not None
+                self._copy_anew(connection)
+
+    def _copy_anew(self, connection: duckdb.DuckDBPyConnection) -> None:
+        new = self._new_name()
+        try:
+            connection.execute("CHECKPOINT store")
+            connection.execute(f"ATTACH '{_quoted(new)}' AS fresh")
+            connection.execute("COPY FROM DATABASE store TO fresh")
+            connection.execute("DETACH fresh")
+            new.chmod(0o600)
+            try:
+                # while we have the old file open nobody else writes into it
+                new.replace(self.path)
+            except PermissionError:
+                connection.execute("DETACH store")
+                new.replace(self.path)
+        except OSError as error:
+            raise StoreUnusable(f"{self.path} can't be made anew: {error.strerror or error}") from error
+        finally:
+            _remove(new)
+
+    def asides(self) -> list[Path]:
+        """Return the damaged or foreign files that were once moved out of this one's place."""
+        return sorted(self.path.parent.glob(f"{self.path.stem}.aside-*"))
+
+    def _new_name(self) -> Path:
+        return self.path.with_name(f".{self.path.name}.{os.getpid()}.{threading.get_ident()}")
+
+    @contextlib.contextmanager
     def _attached(
         self, given: duckdb.DuckDBPyConnection | None, wait: float, *, write: bool
     ) -> Iterator[duckdb.DuckDBPyConnection | None]:
@@ -168,10 +210,9 @@ class DatabaseFile:
 
     def _attach(self, connection: duckdb.DuckDBPyConnection, wait: float, *, write: bool) -> None:
         deadline = time.monotonic() + wait
-        quoted = str(self.path).replace("'", "''")
         while True:
             try:
-                connection.execute(f"ATTACH '{quoted}' AS store" + ("" if write else " (READ_ONLY)"))
+                connection.execute(f"ATTACH '{_quoted(self.path)}' AS store" + ("" if write else " (READ_ONLY)"))
                 return
             except duckdb.Error as error:
                 message = str(error)
@@ -186,12 +227,11 @@ class DatabaseFile:
 
     def _create(self) -> None:
         """Make the file under another name and link it into place, so that two processes never make half of one."""
-        new = self.path.with_name(f".{self.path.name}.{os.getpid()}.{threading.get_ident()}")
+        new = self._new_name()
         try:
             connection = duckdb.connect(":memory:", config={"threads": 1})
             try:
-                quoted = str(new).replace("'", "''")
-                connection.execute(f"ATTACH '{quoted}' AS store")
+                connection.execute(f"ATTACH '{_quoted(new)}' AS store")
                 self._migrate(connection, 0)
                 connection.execute("DETACH store")
             finally:
@@ -207,8 +247,7 @@ class DatabaseFile:
         except duckdb.Error as error:
             raise StoreUnusable(f"{self.path} can't be made: {_first_line(error)}") from error
         finally:
-            new.unlink(missing_ok=True)
-            new.with_name(new.name + ".wal").unlink(missing_ok=True)
+            _remove(new)
 
     def _migrate(self, connection: duckdb.DuckDBPyConnection, version: int) -> None:
         connection.execute("BEGIN")
@@ -259,6 +298,15 @@ def fetched(cursor: duckdb.DuckDBPyConnection, sql: str, parameters: Mapping[str
         return cursor.execute(sql, dict(parameters)).fetchall()
     except duckdb.InterruptException as error:
         raise Cancelled from error
+
+
+def _quoted(path: Path) -> str:
+    return str(path).replace("'", "''")
+
+
+def _remove(path: Path) -> None:
+    path.unlink(missing_ok=True)
+    path.with_name(path.name + ".wal").unlink(missing_ok=True)
 
 
 def _is_lock(message: str) -> bool:

@@ -20,6 +20,8 @@ from prima_tui.index.update import Exchanges, FileShare, Updater
 from prima_tui.index.vectors import SemanticIndex
 from prima_tui.model.hits import Cancel, IndexProgress
 
+REBUILD_NAME = "index.rebuild.duckdb"
+"""Of the unfinished file, beside the index."""
 RebuildState = Literal["running", "interrupted"]
 
 
@@ -41,7 +43,7 @@ class Rebuild:
         self._lock = update_lock
         self._make_folder = make_folder
         self._notice = notice
-        self.path = index.path.with_name("index.rebuild.duckdb")
+        self.path = index.path.with_name(REBUILD_NAME)
 
     def state(self) -> RebuildState | None:
         """Return whether a rebuild is running, was interrupted, or neither."""

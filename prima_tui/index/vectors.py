@@ -6,6 +6,7 @@ only what was written since it last looked.
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
@@ -364,6 +365,40 @@ class SemanticIndex:
             store.execute("DELETE FROM store.sessions WHERE source = ? AND session_id = ?", [source, session_id])
             store.execute("INSERT INTO store.sessions VALUES (?, ?, ?)", [source, session_id, _ENCODER.encode(session)])
 
+    def kept_sessions(self) -> list[Session]:
+        """Return every session that something is stored of. Raises StoreBusy, StoreUnusable."""
+        with self._file.reading() as store:
+            rows = store.execute("SELECT session FROM store.sessions").fetchall() if store is not None else []
+        sessions = []
+        for (packed,) in rows:
+            with contextlib.suppress(msgspec.MsgspecError):
+                sessions.append(_SESSION.decode(packed))
+        return sessions
+
+    def holds(self, unwanted: Callable[[str, str], bool]) -> bool:
+        """Tell whether something is stored of a session that is unwanted, by (source, id). Raises as :meth:`known`."""
+        with self._file.reading() as store:
+            return store is not None and bool(_unwanted_sessions(store, unwanted))
+
+    def purge(self, unwanted: Callable[[str, str], bool]) -> None:
+        """Remove the sessions that are unwanted, by (source, id), down to the last byte, and what was moved aside.
+
+        Raises StoreBusy, StoreUnusable. The caller holds the update lock.
+        """
+        with self._file.purging(wait=10.0) as store:
+            if store is not None:
+                for key in _unwanted_sessions(store, unwanted):
+                    place = "source = ? AND session_id = ?"
+                    of_it = f"IN (SELECT path FROM store.exchanges WHERE {place})"
+                    store.execute(f"DELETE FROM store.files WHERE path {of_it}", key)
+                    store.execute(f"DELETE FROM store.removals WHERE path {of_it}", key)
+                    store.execute(f"DELETE FROM store.exchanges WHERE {place}", key)
+                    store.execute(f"DELETE FROM store.sessions WHERE {place}", key)
+                # other processes' copies in memory are of another file now
+                store.execute("UPDATE store.meta SET value = uuid()::VARCHAR WHERE name = 'identity'")
+        for path in self._file.asides():
+            path.unlink(missing_ok=True)
+
     def create(self) -> None:
         """Make the file if it isn't there. Raises StoreBusy, StoreUnusable."""
         with self._file.writing():
@@ -383,6 +418,13 @@ class SemanticIndex:
         if self._memory is not None:
             self._memory.close()
             self._memory = None
+
+
+def _unwanted_sessions(store: duckdb.DuckDBPyConnection, unwanted: Callable[[str, str], bool]) -> list[tuple[str, str]]:
+    rows = store.execute(
+        "SELECT source, session_id FROM store.sessions UNION SELECT source, session_id FROM store.exchanges"
+    ).fetchall()
+    return [(source, session_id) for source, session_id in rows if unwanted(source, session_id)]
 
 
 def rebuild_due(stored: str, configured: str) -> str:
