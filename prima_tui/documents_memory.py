@@ -7,18 +7,29 @@ block; a screen calls them in threads.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
-from datetime import datetime
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from prima_tui.config import Settings
 from prima_tui.documents import project
+from prima_tui.errors import PrimaError
 from prima_tui.model.documents import Asked, DocumentHit, DocumentsAnswer, DocumentsProgress, DocumentsStatus
 from prima_tui.model.hits import Cancel, Mode
 
 if TYPE_CHECKING:
+    from prima_tui.documents.settings import DocumentSettings
+    from prima_tui.index.documents import DocumentIndex
     from prima_tui.index.embedder import EmbeddingModel
+    from prima_tui.search.documents import DocumentSearch
+
+_LOOK_AGAIN_SECONDS = 2.0
+"""Between two searches as near as this the project is not walked again for new files."""
 
 
 class Documents:
@@ -39,6 +50,13 @@ class Documents:
         self._env = os.environ if env is None else env
         self._embedder = model
         self._notice = notice or (lambda _line: None)
+        self._opening = threading.RLock()
+        self._index: DocumentIndex | None = None
+        self._search: DocumentSearch | None = None
+        self._new: dict[str, tuple[int, int]] = {}
+        """Size and time of the files that are in memory only."""
+        self._looked_at = 0.0
+        self._notices: list[str] = []
 
     @staticmethod
     def find_root(start: Path) -> Path | None:
@@ -63,7 +81,12 @@ class Documents:
         ``rebuild``: embed everything anew, as another model asks for. Raises nothing that a user can meet: what
         stopped it is the result's ``note``.
         """
-        raise NotImplementedError
+        from prima_tui.index.document_update import DocumentUpdater
+
+        lock = self.index_path.with_name("update.lock")
+        updater = DocumentUpdater(self.root, self._document_settings(), self._opened(), self._model(), lock)
+        progress = updater.run(budget, report or (lambda _progress: None), cancel or Cancel(), rebuild=rebuild)
+        return msgspec.structs.replace(progress, warnings=(*self._said(), *progress.warnings))
 
     def search(
         self,
@@ -92,11 +115,111 @@ class Documents:
         Each document stands there once with its best chunk; with ``every_chunk`` the best chunks, whatever document
         they are of. When the semantic half fails, keyword hits come with a warning. Raises Cancelled.
         """
-        raise NotImplementedError
+        from prima_tui.model.query import parse
+        from prima_tui.search.documents import DocumentSearch
+
+        started = time.perf_counter()
+        query = query.encode("utf-8", "replace").decode()  # a shell may pass on bytes that are no text
+        now = now or datetime.now(UTC).astimezone()
+        cancel = cancel or Cancel()
+        index = self._opened()
+        warnings: list[str] = []
+        try:
+            index.load_if_free()
+        except PrimaError as error:
+            warnings.append(f"documents are read anew, and found by word only: {error}")
+        self._take_new_files(cancel)
+        parsed = parse(query, now)
+        warnings += parsed.problems
+        with self._opening:
+            if self._search is None:
+                self._search = DocumentSearch(index)
+        hits = self._search.search(
+            parsed, mode, self._model().query, now, cancel, warnings, limit=limit, every_chunk=every_chunk
+        )
+        return DocumentsAnswer(
+            query=query,
+            mode=mode,
+            hits=tuple(self._with_staleness(hits) if limit is not None else hits),
+            warnings=(*self._said(), *warnings),
+            took_ms=(time.perf_counter() - started) * 1000,
+            words=(*parsed.words, *parsed.phrases),
+        )
+
+    def _take_new_files(self, cancel: Cancel) -> None:
+        """Let files that are too new to be in the index be found by word."""
+        from prima_tui.documents.document import read_document
+        from prima_tui.documents.walk import walk
+
+        with self._opening:
+            if time.monotonic() - self._looked_at < _LOOK_AGAIN_SECONDS:
+                return
+            settings = self._document_settings()
+            index = self._opened()
+            found = walk(self.root, settings.include, settings.exclude, lambda: cancel.cancelled)
+            cancel.check()
+            stored = index.stored()
+            new = {
+                file.path: file
+                for file in found.files
+                if file.path not in stored and file.size <= settings.largest_megabytes * 1_000_000
+            }
+            states = {path: (file.size, file.mtime_ns) for path, file in new.items()}
+            index.drop_unstored([path for path, state in self._new.items() if states.get(path) != state])
+            self._new = {path: state for path, state in self._new.items() if states.get(path) == state}
+            for path, file in new.items():
+                cancel.check()
+                if path not in self._new:
+                    try:
+                        index.add_unstored([read_document(file, (self.root / path).read_bytes())])
+                    except OSError:
+                        continue
+                    self._new[path] = states[path]
+            self._looked_at = time.monotonic()
+
+    def _with_staleness(self, hits: Sequence[DocumentHit]) -> list[DocumentHit]:
+        """Mark the hits whose file is not any more what was stored of it."""
+        from prima_tui.documents.document import digest
+
+        known = {one.path: one.sha256 for one in self._opened().documents()}
+        stale: dict[str, bool] = {}
+        for hit in hits:
+            if hit.path not in stale:
+                try:
+                    stale[hit.path] = digest((self.root / hit.path).read_bytes()) != known.get(hit.path)
+                except OSError:
+                    stale[hit.path] = True
+        return [msgspec.structs.replace(hit, stale=stale[hit.path]) if stale[hit.path] else hit for hit in hits]
 
     def status(self) -> DocumentsStatus:
         """Return how many documents and chunks there are and which files are stale; every file is looked at."""
-        raise NotImplementedError
+        from prima_tui.index.document_update import look
+
+        index = self._opened()
+        warnings = self._said()
+        try:
+            index.load_if_free()
+        except PrimaError as error:
+            warnings.append(str(error))
+        settings = self._document_settings()
+        found = look(self.root, settings, index, lambda: False)
+        stored = index.stored().values()
+        if index.other_model:
+            warnings.append(
+                f"the index was made with {index.other_model}, not {self._model().name}:"
+                " a rebuild is due (prima-tui docs index --rebuild)"
+            )
+        return DocumentsStatus(
+            project=str(self.root),
+            index_path=str(self.index_path),
+            files=len(found.files) - sum(one.left_out for one in stored),
+            chunks=sum(len(one.headings) for one in stored),
+            last_indexed=max((one.indexed_at for one in stored if one.indexed_at), default=None),
+            stale_files=tuple(sorted([*(file.path for file in found.changed), *found.gone])),
+            model=self._model().name,
+            answering_model=settings.ask.name if settings.ask.configured else "",
+            warnings=(*warnings, *found.warnings),
+        )
 
     def ask(
         self,
@@ -111,7 +234,77 @@ class Documents:
 
         ``on_hits`` gets the chunks before the model is asked, ``on_text`` each piece of the answer as it comes.
         """
-        raise NotImplementedError
+        started = time.perf_counter()
+        cancel = cancel or Cancel()
+        found = self.find(question, "combined", limit, cancel=cancel, every_chunk=True)
+        settings = self._document_settings()
+        if on_hits is not None:
+            on_hits(found.hits)
+        asked = Asked(found.query, found.hits, model=settings.ask.name, warnings=(*settings.problems, *found.warnings))
+        if not found.hits:
+            asked = msgspec.structs.replace(asked, note="nothing in the documents is like the question")
+        elif not settings.ask.configured:
+            asked = msgspec.structs.replace(asked, model="")
+        else:
+            from prima_tui.documents.answering import write_answer
+
+            written = write_answer(
+                settings.ask, self._env, found.query, found.hits, on_text or (lambda _text: None), cancel
+            )
+            asked = msgspec.structs.replace(
+                asked,
+                answer=written.text,
+                citations=written.citations,
+                complete=written.complete,
+                note=written.note,
+            )
+        return msgspec.structs.replace(asked, took_ms=(time.perf_counter() - started) * 1000)
 
     def close(self) -> None:
         """Let the memory of the database go."""
+        if self._index is not None:
+            self._index.close()
+
+    # -- what is opened at first use ----------------------------------------------------------------------------
+
+    @property
+    def index_path(self) -> Path:
+        """The index's database file, whether it is there or not."""
+        return self.root / project.MEMORY_FOLDER / "index.duckdb"
+
+    def _document_settings(self) -> DocumentSettings:
+        from prima_tui.documents.settings import load_document_settings
+
+        return load_document_settings(self.root, self.settings.paths.config / "config.toml")
+
+    def _model(self) -> EmbeddingModel:
+        with self._opening:
+            if self._embedder is None:
+                from prima_tui.index.models import chosen_model
+
+                self._embedder = chosen_model(self.settings.model, self.settings.paths.cache, self._env)
+            return self._embedder
+
+    def _opened(self) -> DocumentIndex:
+        with self._opening:
+            if self._index is None:
+                from prima_tui.index.documents import DocumentIndex
+
+                self._index = DocumentIndex(self.index_path, self._model().name, self._folder, self._note)
+            return self._index
+
+    def _folder(self) -> Path:
+        """Return the folder of the index. Raises OSError when it is gone: a project ends where its owner ended it."""
+        folder = self.index_path.parent
+        if not folder.is_dir():
+            raise FileNotFoundError(f"{folder} is gone")
+        return folder
+
+    def _note(self, line: str) -> None:
+        self._notices.append(line)
+        self._notice(line)
+
+    def _said(self) -> list[str]:
+        """Return what happened to the index's file since this was last asked."""
+        said, self._notices = self._notices, []
+        return said

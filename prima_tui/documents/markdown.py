@@ -39,8 +39,6 @@ class Outline(msgspec.Struct, frozen=True):
     """(first line, line after the last) of each."""
     body_starts: int = 0
     """The line after the front matter."""
-    title: str = ""
-    """Of the front matter."""
 
 
 def markdown_outline(text: str) -> Outline:
@@ -69,14 +67,19 @@ def markdown_outline(text: str) -> Outline:
             headings.append(Heading(path, level, token.map[0], token.map[1]))
         elif token.type == "table_open":
             tables.append((token.map[0], token.map[1]))
-    named = _TITLE.search(front)
-    return Outline(tuple(headings), tuple(tables), lines, named[2].strip() if named else "")
+    return Outline(tuple(headings), tuple(tables), lines)
 
 
 def front_matter(text: str) -> str:
     """Return the front matter with its fences, as it stands at the very beginning; "" when there is none."""
     found = _FRONT_MATTER.match(text) if text.startswith("---") else None
     return found.group() if found else ""
+
+
+def front_matter_title(text: str) -> str:
+    """Return the ``title`` that a document's front matter gives it, "" when there is none."""
+    named = _TITLE.search(front_matter(text))
+    return named[2].strip() if named else ""
 
 
 def _plain(content: str, references: dict[str, Any]) -> str:

@@ -36,6 +36,8 @@ class Walk(msgspec.Struct, frozen=True):
 
     files: tuple[DocumentFile, ...]
     warnings: tuple[str, ...]
+    unread: tuple[str, ...] = ()
+    """Folders that could not be read, with a slash at their ends ("" for the root): what is in them is not known."""
 
 
 class _Ignore(msgspec.Struct, frozen=True):
@@ -66,7 +68,9 @@ def walk(
     walker = _Walker(root, GitIgnoreSpec.from_lines(include), GitIgnoreSpec.from_lines(exclude), stop)
     walker.folder("", walker.above())
     walker.links_to_files()
-    return Walk(tuple(sorted(walker.found.values(), key=lambda one: one.path)), tuple(walker.warnings))
+    return Walk(
+        tuple(sorted(walker.found.values(), key=lambda one: one.path)), tuple(walker.warnings), tuple(walker.unread)
+    )
 
 
 class _Walker:
@@ -77,6 +81,7 @@ class _Walker:
         self.stop = stop
         self.found: dict[str, DocumentFile] = {}
         self.warnings: list[str] = []
+        self.unread: list[str] = []
         self._links: list[str] = []
         self._ignores: dict[str, tuple[_Ignore, ...]] = {}
         """For each folder that was entered: the patterns that hold in it, the nearest last."""
@@ -150,6 +155,7 @@ class _Walker:
                 return sorted(entries, key=lambda entry: entry.name)
         except OSError as error:
             self.warnings.append(f"{folder or '.'}: can't be read: {error.strerror or error}")
+            self.unread.append(folder)
             return []
 
     def _take(self, path: str, entry: os.DirEntry[str]) -> None:

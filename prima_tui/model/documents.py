@@ -27,6 +27,24 @@ class Chunk(msgspec.Struct, frozen=True, gc=False):
         return HEADING_JOINT.join(self.headings)
 
 
+class Document(msgspec.Struct, frozen=True, gc=False):
+    """One document as it was when it was read."""
+
+    path: str
+    """Relative to the project's root, with ``/`` between folders."""
+    sha256: str
+    """Of its bytes, in hexadecimal."""
+    title: str
+    """Of its front matter, else its first heading, else its file name."""
+    modified_at: datetime
+    chunks: tuple[Chunk, ...] = ()
+    """None for an empty file, and for one that is no text."""
+    warning: str = ""
+    """What was guessed or lost in reading it, or why it was left out."""
+    left_out: bool = False
+    """It is no text, whatever its name says."""
+
+
 class DocumentHit(msgspec.Struct, frozen=True, gc=False):
     """One chunk that a search found: where it is, what it says, why it stands where it stands in the list."""
 

@@ -1,0 +1,373 @@
+"""The index of a project's documents: every chunk with its text and its vector, in a DuckDB file, compared in memory.
+
+The file is opened for one unit of work at a time. What a search compares with is an in-memory copy that takes over only
+what was written since it last looked; it also holds documents that are not in the file yet, without vectors. Vectors
+are kept by the hash of the text they are of, so text that moves, or stands in two documents, is embedded once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+import msgspec
+
+from prima_tui.errors import ModelUnavailable, StoreBusy
+from prima_tui.index.database import DatabaseFile, fetched
+from prima_tui.index.embedder import DIMENSIONS, READ_CHARACTERS, text_hash
+from prima_tui.index.messages import MessageTable
+from prima_tui.index.vectors import FLOOR
+from prima_tui.model.documents import Chunk, Document
+from prima_tui.model.text import fold
+from prima_tui.sources.reading import Messages
+
+if TYPE_CHECKING:
+    from prima_tui.index.embedder import Vector
+
+_MIGRATIONS = [
+    [
+        "CREATE TABLE store.files (path VARCHAR, sha256 VARCHAR, title VARCHAR, modified_at TIMESTAMP, warning VARCHAR,"
+        " left_out BOOLEAN, indexed_at TIMESTAMP, written BIGINT)",
+        "CREATE TABLE store.chunks (path VARCHAR, position INTEGER, headings VARCHAR[], first_line INTEGER,"
+        " last_line INTEGER, text VARCHAR, hash VARCHAR)",
+        f"CREATE TABLE store.vectors (hash VARCHAR, vector FLOAT[{DIMENSIONS}])",
+        "INSERT INTO store.meta VALUES ('written', '0'), ('identity', uuid()::VARCHAR)",
+    ]
+]
+
+
+class Near(msgspec.Struct, frozen=True):
+    """A chunk that is like a query."""
+
+    path: str
+    position: int
+    similarity: float
+
+
+class StoredDocument(msgspec.Struct, frozen=True):
+    """What is in memory of a document beside its texts."""
+
+    path: str
+    sha256: str
+    title: str
+    modified_at: datetime
+    headings: tuple[str, ...]
+    """The heading path of each chunk, in one line."""
+    indexed_at: datetime | None = None
+    """None for one that is in memory only."""
+    warning: str = ""
+    left_out: bool = False
+
+
+def read_of_chunk(chunk: Chunk) -> str:
+    """Return what the model reads of a chunk: the headings above it, then its text, the first 2,000 characters."""
+    above = chunk.heading
+    return (f"{above}\n{chunk.text}" if above else chunk.text)[:READ_CHARACTERS]
+
+
+class DocumentIndex:
+    """The index of one project. Safe to use from several threads."""
+
+    def __init__(
+        self, path: Path, model: str, make_folder: Callable[[], object], notice: Callable[[str], None]
+    ) -> None:
+        self.path = path
+        self.model = model
+        self._file = DatabaseFile(path, "prima-tui documents", _MIGRATIONS, make_folder=make_folder, notice=notice)
+        self._lock = threading.RLock()
+        self._documents: dict[str, StoredDocument] = {}
+        self._chunks: dict[str, tuple[Chunk, ...]] = {}
+        self._stamp: tuple[int, int, int] | None = None
+        self._written = 0
+        self._state: tuple[str, int, str] = ("", DIMENSIONS, "")
+        """Identity of the file, size of its vectors, their model."""
+        self.generation = 0
+        """Grows whenever what is in memory changes."""
+        self.table = MessageTable()
+        self.table.connection.execute(_vectors_table(DIMENSIONS))
+
+    # -- what is in memory --------------------------------------------------------------------------------------
+
+    def load(self) -> None:
+        """Take over what was written since the last call. Raises StoreBusy, StoreUnusable; what is loaded stays."""
+        with self._lock:
+            stamp = self._now()
+            if stamp == self._stamp:
+                return
+            if stamp is None:
+                self._forget()
+                return
+            with self._file.reading(self.table.connection) as store:
+                if store is None:
+                    return
+                meta = dict(store.execute("SELECT name, value FROM store.meta").fetchall())
+                state = (meta.get("identity", ""), int(meta.get("dimensions", DIMENSIONS)), meta.get("model", ""))
+                if state != self._state or int(meta["written"]) < self._written:
+                    self._forget()
+                    store.execute("DROP TABLE memory.near")
+                    store.execute(_vectors_table(state[1], "memory."))
+                    self._state = state
+                self._take(store)
+                self._written = int(meta["written"])
+            self._stamp = stamp
+
+    def load_if_free(self) -> None:
+        """Do what :meth:`load` does; when another process keeps the file, what is in memory goes on to answer.
+
+        Raises StoreBusy when nothing is in memory, StoreUnusable.
+        """
+        try:
+            self.load()
+        except StoreBusy:
+            if self._stamp is None:
+                raise
+
+    def _take(self, store: duckdb.DuckDBPyConnection) -> None:
+        present = {row[0] for row in store.execute("SELECT path FROM store.files").fetchall()}
+        gone = [path for path, one in self._documents.items() if one.indexed_at is not None and path not in present]
+        rows = store.execute(
+            "SELECT path, sha256, title, modified_at, indexed_at, warning, left_out FROM store.files"
+            " WHERE written > $since",
+            {"since": self._written},
+        ).fetchall()
+        changed = [row[0] for row in rows]
+        self._drop([*gone, *changed])
+        if not changed:
+            return
+        chunks: dict[str, list[Chunk]] = {path: [] for path in changed}
+        for path, headings, first, last, text in store.execute(
+            "SELECT path, headings, first_line, last_line, text FROM store.chunks"
+            " WHERE path IN (SELECT unnest($paths)) ORDER BY path, position",
+            {"paths": changed},
+        ).fetchall():
+            chunks[path].append(Chunk(tuple(headings), first, last, text))
+        for path, sha256, title, modified_at, indexed_at, warning, left_out in rows:
+            found = tuple(chunks[path])
+            self._documents[path] = StoredDocument(
+                path,
+                sha256,
+                title,
+                modified_at.replace(tzinfo=UTC),
+                tuple(chunk.heading for chunk in found),
+                indexed_at.replace(tzinfo=UTC),
+                warning,
+                left_out,
+            )
+            self._chunks[path] = found
+        store.execute(
+            "INSERT INTO memory.near SELECT path, position, vector FROM store.chunks JOIN store.vectors USING (hash)"
+            " WHERE path IN (SELECT unnest($paths))",
+            {"paths": changed},
+        )
+        self.table.add([(path, _messages(self._chunks[path])) for path in changed])
+
+    def add_unstored(self, documents: Iterable[Document]) -> None:
+        """Let documents be found by word though they are not in the file yet."""
+        with self._lock:
+            for one in documents:
+                if one.path in self._documents:
+                    continue
+                headings = tuple(chunk.heading for chunk in one.chunks)
+                self._documents[one.path] = StoredDocument(
+                    one.path, one.sha256, one.title, one.modified_at, headings, None, one.warning, one.left_out
+                )
+                self._chunks[one.path] = one.chunks
+                self.table.add([(one.path, _messages(one.chunks))])
+                self.generation += 1
+
+    def drop_unstored(self, paths: Iterable[str]) -> None:
+        """Take documents that are in memory only out of it again."""
+        with self._lock:
+            self._drop([path for path in paths if path in self._documents and not self._documents[path].indexed_at])
+
+    def _drop(self, paths: Sequence[str]) -> None:
+        if not paths:
+            self.generation += 1
+            return
+        for path in paths:
+            self._documents.pop(path, None)
+            self._chunks.pop(path, None)
+        self.table.remove(paths)
+        self.table.connection.cursor().execute(
+            "DELETE FROM near WHERE path IN (SELECT unnest($paths))", {"paths": list(paths)}
+        )
+        self.generation += 1
+
+    def _forget(self) -> None:
+        self._drop([path for path, one in self._documents.items() if one.indexed_at is not None])
+        self._written = 0
+        self._stamp = None
+
+    def _now(self) -> tuple[int, int, int] | None:
+        try:
+            state = self.path.stat()
+        except OSError:
+            return None
+        return (state.st_ino, state.st_mtime_ns, state.st_size)
+
+    @property
+    def other_model(self) -> str:
+        """The model that the stored vectors are of, when it is not the configured one; "" mostly."""
+        model = self._state[2]
+        return model if model not in ("", self.model) else ""
+
+    def documents(self) -> list[StoredDocument]:
+        """Return all documents in memory, those that are not in the file yet too."""
+        with self._lock:
+            return list(self._documents.values())
+
+    def stored(self) -> dict[str, StoredDocument]:
+        """Return the documents that are in the file, by path."""
+        with self._lock:
+            return {path: one for path, one in self._documents.items() if one.indexed_at is not None}
+
+    def chunk(self, path: str, position: int) -> Chunk | None:
+        """Return a chunk; None when it is gone meanwhile."""
+        chunks = self._chunks.get(path, ())
+        return chunks[position] if position < len(chunks) else None
+
+    def cursor(self) -> duckdb.DuckDBPyConnection:
+        """Return a cursor for :meth:`near`, to interrupt it from another thread."""
+        return self.table.connection.cursor()
+
+    def near(self, vector: Vector, cursor: duckdb.DuckDBPyConnection, *, every_chunk: bool = False) -> list[Near]:
+        """Compare the query's vector with every chunk by cosine; return the best of each document, or every chunk.
+
+        What is below the floor is dropped. Raises Cancelled when the cursor was interrupted, ModelUnavailable when the
+        vector is of another size.
+        """
+        if len(vector) != self._state[1]:
+            if not fetched(cursor, "SELECT 1 FROM near LIMIT 1", {}):
+                return []
+            raise ModelUnavailable(
+                f"{self.model} gives vectors of {len(vector)} numbers, the index holds some of {self._state[1]}:"
+                " a rebuild is due"
+            )
+        likeness = f"array_cosine_similarity(vector, $vector::FLOAT[{len(vector)}])"
+        alike = f"SELECT path, position, {likeness} AS likeness FROM near"
+        best = "arg_max(position, likeness), max(likeness)"
+        rows = fetched(
+            cursor,
+            f"SELECT path, position, likeness FROM ({alike}) WHERE likeness >= {FLOOR}::FLOAT"
+            if every_chunk
+            else f"SELECT path, {best} FROM ({alike}) WHERE likeness >= {FLOOR}::FLOAT GROUP BY path",
+            {"vector": vector.tolist()},
+        )
+        return [Near(row[0], row[1], float(row[2])) for row in rows]
+
+    # -- writing ------------------------------------------------------------------------------------------------
+
+    def known(self) -> set[str]:
+        """Return the hashes of all texts that have a vector. Raises StoreBusy, StoreUnusable."""
+        with self._file.reading() as store:
+            if store is None:
+                return set()
+            return {row[0] for row in store.execute("SELECT hash FROM store.vectors").fetchall()}
+
+    def create(self) -> None:
+        """Make the file if it isn't there. Raises StoreBusy, StoreUnusable."""
+        with self._file.writing():
+            pass
+
+    def write(self, vectors: Mapping[str, Vector], documents: Sequence[Document], gone: Sequence[str] = ()) -> None:
+        """Keep vectors, put documents in the place of what was stored under their paths, and let others go, at once.
+
+        Every text of ``documents`` must have its vector, in the file or among ``vectors``. Raises StoreBusy,
+        StoreUnusable; ModelUnavailable when the file holds vectors of another model or size.
+        """
+        with self._file.writing() as store:
+            self._settle_model(store, {len(vector) for vector in vectors.values()})
+            row = store.execute("SELECT value FROM store.meta WHERE name = 'written'").fetchone()
+            written = int(row[0]) + 1 if row else 1
+            store.execute("UPDATE store.meta SET value = ? WHERE name = 'written'", [str(written)])
+            if vectors:
+                size = len(next(iter(vectors.values())))
+                store.execute(
+                    f"INSERT INTO store.vectors SELECT unnest($hashes), unnest($vectors::FLOAT[{size}][])",
+                    {"hashes": list(vectors), "vectors": [vector.tolist() for vector in vectors.values()]},
+                )
+            paths = [*(one.path for one in documents), *gone]
+            for table in ("files", "chunks"):
+                store.execute(f"DELETE FROM store.{table} WHERE path IN (SELECT unnest($paths))", {"paths": paths})
+            now = datetime.now(UTC).replace(tzinfo=None)
+            _insert(store, "files", [_file_row(one, now, written) for one in documents])
+            _insert(store, "chunks", [row for one in documents for row in _chunk_rows(one)])
+
+    def _settle_model(self, store: duckdb.DuckDBPyConnection, sizes: set[int]) -> None:
+        """See to it that all vectors in the file are of one model and one size: the first ones written decide."""
+        if not sizes:
+            return
+        meta = dict(store.execute("SELECT name, value FROM store.meta").fetchall())
+        dimensions, model = int(meta.get("dimensions", DIMENSIONS)), meta.get("model")
+        if model is None:
+            store.execute("INSERT INTO store.meta VALUES ('model', ?)", [self.model])
+        elif model != self.model:
+            raise ModelUnavailable(f"the index was made with {model}, not {self.model}: a rebuild is due")
+        if sizes == {dimensions}:
+            return
+        if len(sizes) > 1 or store.execute("SELECT 1 FROM store.vectors LIMIT 1").fetchone():
+            raise ModelUnavailable(f"{self.model} gives vectors of different sizes: a rebuild is due")
+        (size,) = sizes
+        store.execute(f"CREATE OR REPLACE TABLE store.vectors (hash VARCHAR, vector FLOAT[{size}])")
+        store.execute("DELETE FROM store.meta WHERE name = 'dimensions'")
+        store.execute("INSERT INTO store.meta VALUES ('dimensions', ?)", [str(size)])
+
+    def forget_vectors(self) -> None:
+        """Drop all vectors, and with them the model they are of; the texts stay and are found by word.
+
+        Every document counts as changed from then on. Raises StoreBusy, StoreUnusable.
+        """
+        with self._file.writing() as store:
+            store.execute("DELETE FROM store.vectors")
+            store.execute("DELETE FROM store.meta WHERE name = 'model'")
+            store.execute("UPDATE store.files SET sha256 = ''")
+            store.execute("UPDATE store.meta SET value = uuid()::VARCHAR WHERE name = 'identity'")
+
+    def forget_unused_vectors(self) -> None:
+        """Drop the vectors of texts that stand in no document any more. Raises StoreBusy, StoreUnusable."""
+        with self._file.writing() as store:
+            store.execute("DELETE FROM store.vectors WHERE hash NOT IN (SELECT hash FROM store.chunks)")
+
+    def close(self) -> None:
+        """Let the memory go."""
+        with contextlib.suppress(duckdb.Error):
+            self.table.close()
+
+
+def _vectors_table(dimensions: int, database: str = "") -> str:
+    return f"CREATE TABLE {database}near (path VARCHAR, position INTEGER, vector FLOAT[{dimensions}])"
+
+
+def _messages(chunks: Sequence[Chunk]) -> list[Messages]:
+    """Return each chunk as a transcript of one message: the headings above it and its text, folded."""
+    return [Messages([0], [False], [fold(f"{chunk.heading}\n{chunk.text}")]) for chunk in chunks]
+
+
+def _insert(store: duckdb.DuckDBPyConnection, table: str, rows: Sequence[Sequence[Any]]) -> None:
+    if rows:
+        store.executemany(f"INSERT INTO store.{table} VALUES ({', '.join('?' * len(rows[0]))})", rows)
+
+
+def _file_row(one: Document, now: datetime, written: int) -> list[Any]:
+    modified_at = one.modified_at.astimezone(UTC).replace(tzinfo=None)
+    return [one.path, one.sha256, one.title, modified_at, one.warning, one.left_out, now, written]
+
+
+def _chunk_rows(one: Document) -> list[list[Any]]:
+    return [
+        [
+            one.path,
+            position,
+            list(chunk.headings),
+            chunk.first_line,
+            chunk.last_line,
+            chunk.text,
+            text_hash(read_of_chunk(chunk)),
+        ]
+        for position, chunk in enumerate(one.chunks)
+    ]
