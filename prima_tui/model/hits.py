@@ -97,6 +97,8 @@ class Snapshot(msgspec.Struct, frozen=True, gc=False):
     files_total: int = 0
     complete: bool = False
     warnings: tuple[str, ...] = ()
+    hidden: int = 0
+    """How many sessions are left out because nobody typed in them: programs' sessions and warm-ups."""
 
 
 class IndexProgress(msgspec.Struct, frozen=True):

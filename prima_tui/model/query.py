@@ -44,6 +44,11 @@ STATES = (
 )
 """What ``is:`` understands."""
 
+_HIDDEN = frozenset({"sdk", "warmup"})
+_BY_PROGRAMS = frozenset({"sdk", "warmup", "exec"})
+"""Flags of sessions that no person typed in, or only a command of theirs; ``is:sdk`` asks for them all."""
+_REVEALING = frozenset({"sdk", "warmup", "background"})
+
 _NAMES: Mapping[str, FilterName] = {
     "agent": "agent",
     "source": "agent",
@@ -162,13 +167,24 @@ def parse(raw: str, now: datetime | None = None, sources: Collection[str] = ()) 
     )
 
 
+def is_hidden(session: Session) -> bool:
+    """Tell whether nobody typed in a session: a program's, or a warm-up. Lists leave it out unless asked for it."""
+    return not _HIDDEN.isdisjoint(session.flags)
+
+
 def matches(query: Query, session: Session, *, subagents: bool = False) -> bool:
     """Tell whether a session passes all filters of a query (its words are not looked at).
+
+    A session that is hidden passes only when a filter asks for its kind: ``is:sdk``, ``is:warmup``, ``is:background``.
 
     ``dir``, ``branch``, ``file`` and ``author`` ask for a part of the text, ``tag`` for a whole tag, all without regard
     to capitals; a changed file's path counts as it is shown, relative to the session's own folder. A date asks for any
     time between the session's start and end. ``subagents`` tells that the session had subagents, for ``is:subagent``.
     """
+    if is_hidden(session) and not any(
+        one.name == "is" and not one.negated and one.value in _REVEALING for one in query.filters
+    ):
+        return False
     wanted: dict[str, bool] = {}
     for one in query.filters:
         if one.name == "in":
@@ -245,5 +261,7 @@ def _is(state: str, session: Session, subagents: bool) -> bool:
             return bool(session.copied_from)
         case "continued":
             return bool(session.continued_by)
+        case "sdk":
+            return not _BY_PROGRAMS.isdisjoint(session.flags)
         case _:
             return state in session.flags

@@ -133,7 +133,8 @@ class Transcript(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     files_changed: tuple[FileChange, ...] = ()
     resume: ResumeCommand | None = None
     flags: tuple[str, ...] = ()
-    """Facts a filter can ask for: ``sdk`` (a program's session), ``warmup``, ``archived``, ``remote``."""
+    """Facts a filter can ask for: ``sdk`` (a program's session), ``exec`` (a command's), ``warmup``, ``background``,
+    ``archived``, ``remote``."""
     rank: int = 0
     """Between two files of one session id the higher rank leads; then the later ``ended_at``."""
 
@@ -159,7 +160,8 @@ class Session(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """The files it was read from, the main one first."""
     resume: ResumeCommand | None = None
     flags: tuple[str, ...] = ()
-    """Those of the transcript, and ``deleted`` for a conversation whose file is gone and only the index still has."""
+    """Those of the transcript, ``subagent`` for a session that started some, and ``deleted`` for a conversation whose
+    file is gone and only the index still has."""
     continued_by: str = ""
     """Id of the session that holds a copy of this whole conversation and goes on from it; "" mostly."""
     copied_from: str = ""

@@ -23,6 +23,7 @@ from prima_tui.model.text import fold
 from prima_tui.search.keyword import KeywordHit, alike, find_words, search_keyword
 from prima_tui.search.library import Entry, Library, newest_first
 from prima_tui.search.semantic import SemanticHit
+from prima_tui.search.tools import ToolTexts
 from prima_tui.sources.assemble import place_in_conversation
 
 __all__ = ["Found", "alike", "search"]
@@ -63,8 +64,12 @@ def search(
     now: datetime,
     cancel: Cancel,
     warnings: list[str],
+    tool_texts: ToolTexts | None = None,
 ) -> list[Found]:
-    """Return the hits, best first, ties newest first; what the semantic half can't do is added to ``warnings``."""
+    """Return the hits, best first, ties newest first; what the semantic half can't do is added to ``warnings``.
+
+    ``tool_texts`` gives what tools were given and gave back, for a query that asks for it.
+    """
     by_word: list[KeywordHit] = []
     by_meaning: list[SemanticHit] = []
     failed = False
@@ -75,7 +80,7 @@ def search(
             failed = True
             warnings.insert(0, f"search by meaning is off, these are keyword results: {error}")
     if mode != "semantic" or failed or not query.text:
-        by_word = search_keyword(library, table, query, now, cancel)
+        by_word = search_keyword(library, table, query, now, cancel, tool_texts)
     elif query.phrases:
         by_meaning = _with_phrases(by_meaning, library, table, query)
     if not query.text:

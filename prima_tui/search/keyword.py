@@ -1,14 +1,15 @@
 """Keyword search: the whole history in scope, by title, by changed file, and by the words of the messages.
 
 A session matches when its title contains the whole query, or the path of a file it changed contains it, or every word
-of the query appears somewhere in its messages. It never touches the semantic index.
+of the query appears somewhere in its messages, or with ``in:tools`` in what its tools were given and gave back. It
+never touches the semantic index.
 """
 
 from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 
 import msgspec
@@ -21,6 +22,7 @@ from prima_tui.model.scoring import keyword_score, recency
 from prima_tui.model.session import Session
 from prima_tui.model.text import fold
 from prima_tui.search.library import Entry, Library, newest_first
+from prima_tui.search.tools import ToolMatch, ToolTexts, find_in_tools
 
 _ALIKE_FLOOR = 70
 _ALIKE_MOST = 8
@@ -40,10 +42,16 @@ class KeywordHit(msgspec.Struct, frozen=True):
 
 
 def search_keyword(
-    library: Library, table: MessageTable, query: Query, now: datetime, cancel: Cancel | None = None
+    library: Library,
+    table: MessageTable,
+    query: Query,
+    now: datetime,
+    cancel: Cancel | None = None,
+    tool_texts: ToolTexts | None = None,
 ) -> list[KeywordHit]:
     """Return the sessions that match, best first, ties newest first. Filters alone list sessions, newest first.
 
+    When the query asks for tools, what they were given and gave back (``tool_texts``) counts as messages do.
     Raises Cancelled when cancelled meanwhile.
     """
     cancel = cancel or Cancel()
@@ -57,17 +65,21 @@ def search_keyword(
 
     def find(some: Sequence[str], within: set[int] | None) -> list[PartMatch]:
         cancel.check()
-        return table.find(some, whole, cursor, within)
+        # a word that no message holds may be in the tools
+        return table.find(some, whole, cursor, None if query.in_tools else within)
 
     found = _by_session(find_words(words, whole, library, find), library)
     cancel.check()
+    tools: dict[tuple[str, int], ToolMatch] = {}
+    if query.in_tools and tool_texts is not None:
+        tools = _find_in_tools(entries, words, tool_texts, cancel)
     hits = []
     for entry in entries:
-        hit = _hit(entry, found.get(entry.session.key, ()), whole, len(words), now)
+        hit = _hit(entry, found.get(entry.session.key, ()), tools, whole, len(words), now)
         if hit is not None:
             hits.append(hit)
     hits.sort(key=lambda hit: (hit.score, newest_first(hit.entry.session)), reverse=True)
-    return _without_copies(hits, table, words)
+    return _without_copies(hits, table, tools, words)
 
 
 def query_words(query: Query) -> list[str]:
@@ -113,34 +125,71 @@ def _by_session(found: Iterable[PartMatch], library: Library) -> dict[tuple[str,
     return by_session
 
 
-def _hit(entry: Entry, found: Sequence[PartMatch], whole: str, word_count: int, now: datetime) -> KeywordHit | None:
+def _find_in_tools(
+    entries: Sequence[Entry], words: Sequence[str], tool_texts: ToolTexts, cancel: Cancel
+) -> dict[tuple[str, int], ToolMatch]:
+    paths = list(dict.fromkeys(part.path for entry in entries for part in entry.parts))
+    left_out = {(part.path, part.number): part.left_out for entry in entries for part in entry.parts if part.left_out}
+    return find_in_tools(tool_texts(paths, cancel), words, left_out, cancel)
+
+
+def _hit(
+    entry: Entry,
+    found: Sequence[PartMatch],
+    tools: Mapping[tuple[str, int], ToolMatch],
+    whole: str,
+    word_count: int,
+    now: datetime,
+) -> KeywordHit | None:
     session = entry.session
     title_hit = whole in entry.title
     file_hits = [path for path in entry.paths if whole in path]
-    totals = [sum(match.counts[place] for match in found) for place in range(word_count)]
-    all_words = bool(found) and all(totals)
-    if not (title_hit or file_hits or all_words):
+    in_tools = _tool_matches(entry, tools) if tools else []
+    said = [sum(match.counts[place] for match in found) for place in range(word_count)]
+    used = [sum(match.counts[place] for _number, match in in_tools) for place in range(word_count)]
+    if not (title_hit or file_hits or all(map(max, said, used))):
         return None
-    pairs = sum(totals)
     changed = len(entry.paths)
-    score = keyword_score(title_hit, len(file_hits), pairs, session.started_at, now, changed)
+    score = keyword_score(title_hit, len(file_hits), sum(said) + sum(used), session.started_at, now, changed)
     reasons = [Reason("title", 20.0)] if title_hit else []
     reasons += [Reason("file", 10.0, path) for path in file_hits]
-    if pairs:
-        reasons.append(Reason("words", 2.0 * pairs, str(pairs)))
+    if any(said):
+        reasons.append(Reason("words", 2.0 * sum(said), str(sum(said))))
+    if any(used):
+        reasons.append(Reason("tool", 2.0 * sum(used), str(sum(used))))
     fresh = recency(session.started_at, now)
     if fresh:
         reasons.append(Reason("recent", fresh))
     if changed:
         reasons.append(Reason("changes", float(min(changed, 5))))
+    return KeywordHit(entry, score, tuple(reasons), *_best_place(entry, found, in_tools))
+
+
+def _tool_matches(entry: Entry, tools: Mapping[tuple[str, int], ToolMatch]) -> list[tuple[int, ToolMatch]]:
+    """Return what was found in the session's tools, each with the number of its part."""
+    return [
+        (number, match)
+        for number, part in zip(entry.numbers, entry.parts, strict=True)
+        if number >= 0 and (match := tools.get((part.path, part.number))) is not None
+    ]
+
+
+def _best_place(entry: Entry, found: Sequence[PartMatch], in_tools: Sequence[tuple[int, ToolMatch]]) -> tuple[int, int]:
+    """Return the (part, position) of the best exchange; part -1 when no text was found.
+
+    A part whose messages hold the most of the words comes first, the main conversation's before a subagent's; tools
+    only when one of their texts holds more of them.
+    """
     order = {number: place for place, number in enumerate(entry.numbers)}
-    best = max(found, key=lambda one: (sum(map(bool, one.counts)), -order.get(one.part, 0)), default=None)
-    if best is None:
-        return KeywordHit(entry, score, tuple(reasons))
-    return KeywordHit(entry, score, tuple(reasons), best.part, best.best)
+    places = [(sum(map(bool, one.counts)), True, -order.get(one.part, 0), one.part, one.best) for one in found]
+    places += [(one.best_words, False, -order[number], number, one.best) for number, one in in_tools]
+    best = max(places, key=lambda place: place[:3], default=None)
+    return (-1, 0) if best is None else best[3:]
 
 
-def _without_copies(hits: list[KeywordHit], table: MessageTable, words: Sequence[str]) -> list[KeywordHit]:
+def _without_copies(
+    hits: list[KeywordHit], table: MessageTable, tools: Mapping[tuple[str, int], ToolMatch], words: Sequence[str]
+) -> list[KeywordHit]:
     """Drop hits that another hit doubles: a session that another one continues, a fork found only by what it copied."""
     found = {hit.entry.session.id: hit for hit in hits}
     kept = []
@@ -148,16 +197,22 @@ def _without_copies(hits: list[KeywordHit], table: MessageTable, words: Sequence
         session = hit.entry.session
         if session.continued_by and session.continued_by in found:
             continue
-        if session.copied_from and session.copied_from in found and not _on_its_own(hit, table, words):
+        if session.copied_from and session.copied_from in found and not _on_its_own(hit, table, tools, words):
             continue
         kept.append(hit)
     return kept
 
 
-def _on_its_own(hit: KeywordHit, table: MessageTable, words: Sequence[str]) -> bool:
-    """Whether something beside copied messages was found: its title, its files, or a message of its own."""
+def _on_its_own(
+    hit: KeywordHit, table: MessageTable, tools: Mapping[tuple[str, int], ToolMatch], words: Sequence[str]
+) -> bool:
+    """Whether something beside what was copied was found: its title, its files, a message or a tool of its own."""
     if any(reason.kind in ("title", "file") for reason in hit.reasons):
         return True
+    for part in hit.entry.parts:
+        match = tools.get((part.path, part.number))
+        if match is not None and match.positions - part.copied:
+            return True
     return any(
         table.contains_outside(number, words, part.copied)
         for number, part in zip(hit.entry.numbers, hit.entry.parts, strict=True)

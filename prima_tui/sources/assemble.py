@@ -16,6 +16,7 @@ from prima_tui.sources.reading import FileReading
 
 CARRIER = "carrier"
 """Flag of a transcript that only carries facts about other sessions and is none itself."""
+_OF_ALL_FILES = frozenset({"sdk", "warmup"})
 _KEY_BYTES = 8
 _EARLY = datetime.min.replace(tzinfo=UTC)
 
@@ -196,10 +197,17 @@ def _session(
             files_changed=changes,
             paths=tuple(dict.fromkeys(one.path for one in [*ordered, *subagents])),
             resume=first.resume,
-            flags=tuple(dict.fromkeys(flag for one in counted for flag in one.flags)),
+            flags=_flags(counted, subagents),
         ),
         tuple(parts),
     )
+
+
+def _flags(counted: Sequence[Transcript], subagents: Sequence[Transcript]) -> tuple[str, ...]:
+    """Return the facts that a filter can ask for; what says that nobody typed must hold of every file."""
+    flags = dict.fromkeys(flag for one in counted for flag in one.flags)
+    everywhere = [flag for flag in flags if flag not in _OF_ALL_FILES or all(flag in one.flags for one in counted)]
+    return (*everywhere, "subagent") if subagents else tuple(everywhere)
 
 
 def _first(values: Iterable[str | None]) -> str | None:

@@ -282,7 +282,7 @@ def _session_transcripts(file: SourceFile, reading: _Reading) -> Iterator[ReadTr
     transcript = _transcript(file, reading, session_id, reading.main, exchanges)
     if exchanges or transcript.files_changed:
         flags = {"sdk": reading.is_program_s(), "background": reading.is_background}
-        flags["warmup"] = reading.main.first_words == _WARM_UP
+        flags["warmup"] = set(reading.main.prompt_candidates()) == {_WARM_UP} and False not in reading.prompt_sources
         yield ReadTranscript(
             msgspec.structs.replace(
                 transcript,

@@ -1,7 +1,8 @@
 """Reading files in processes of our own: parsing holds the interpreter lock, and the screen must not wait for it.
 
-A worker gets batches of files on its standard input and answers on its standard output, each a length (8 bytes, big
-endian) and MessagePack. Its input ends when its parent does, however that happened, and so it never outlives it.
+A worker gets batches of files, and what of them is wanted, on its standard input and answers on its standard output,
+each a length (8 bytes, big endian) and MessagePack. Its input ends when its parent does, however that happened, and so
+it never outlives it.
 """
 
 from __future__ import annotations
@@ -11,19 +12,30 @@ import os
 import subprocess
 import sys
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from queue import SimpleQueue
-from typing import IO
+from typing import IO, TypeVar
 
 import msgspec
 
 from prima_tui.sources.base import SourceFile
 from prima_tui.sources.reading import FileTexts, read_files
+from prima_tui.sources.reading_tools import FileTools, read_tools
 
 _LENGTH = 8
 _COMMAND = "from prima_tui.sources.worker import serve; serve()"
+
+
+Result = TypeVar("Result")
+
+
+class _Request(msgspec.Struct):
+    """What a worker is asked to read: files, or the tools in them."""
+
+    files: list[SourceFile]
+    tools: bool = False
 
 
 class WorkerFailed(Exception):
@@ -75,11 +87,20 @@ class ReadingProcesses:
 
         Raises WorkerFailed when a worker ends early; the batches it failed on are back in the deque then.
         """
-        running: deque[tuple[list[SourceFile], Future[list[FileTexts]]]] = deque()
+        return self._each(batches, self._read)
+
+    def tool_results(self, batches: deque[list[SourceFile]]) -> Iterator[list[FileTools]]:
+        """Yield the tools of each batch's files, in the same manner."""
+        return self._each(batches, self._read_tools)
+
+    def _each(
+        self, batches: deque[list[SourceFile]], read: Callable[[list[SourceFile]], list[Result]]
+    ) -> Iterator[list[Result]]:
+        running: deque[tuple[list[SourceFile], Future[list[Result]]]] = deque()
         while batches or running:
             while batches and len(running) <= self._count:
                 batch = batches.popleft()
-                running.append((batch, self._threads.submit(self._read, batch)))
+                running.append((batch, self._threads.submit(read, batch)))
             try:
                 result = running[0][1].result()
             except (OSError, EOFError, msgspec.MsgspecError) as error:
@@ -89,10 +110,16 @@ class ReadingProcesses:
             yield result
 
     def _read(self, batch: list[SourceFile]) -> list[FileTexts]:
+        return _TEXTS.decode(self._asked(_Request(batch)))
+
+    def _read_tools(self, batch: list[SourceFile]) -> list[FileTools]:
+        return _TOOLS.decode(self._asked(_Request(batch, tools=True)))
+
+    def _asked(self, request: _Request) -> bytes:
         process = self._idle.get()
         assert process.stdin is not None and process.stdout is not None
-        _send(process.stdin, _ENCODER.encode(batch))
-        answer = _TEXTS.decode(_received(process.stdout))
+        _send(process.stdin, _ENCODER.encode(request))
+        answer = _received(process.stdout)
         self._idle.put(process)
         return answer
 
@@ -102,10 +129,10 @@ def serve() -> None:
     given, answers = sys.stdin.buffer, sys.stdout.buffer
     while True:
         try:
-            batch: Sequence[SourceFile] = _FILES.decode(_received(given))
+            request = _REQUEST.decode(_received(given))
         except EOFError:
             return
-        _send(answers, _ENCODER.encode(read_files(batch)))
+        _send(answers, _ENCODER.encode((read_tools if request.tools else read_files)(request.files)))
 
 
 def _send(stream: IO[bytes], data: bytes) -> None:
@@ -123,5 +150,6 @@ def _received(stream: IO[bytes]) -> bytes:
 
 
 _ENCODER = msgspec.msgpack.Encoder()
-_FILES = msgspec.msgpack.Decoder(list[SourceFile])
+_REQUEST = msgspec.msgpack.Decoder(_Request)
+_TOOLS = msgspec.msgpack.Decoder(list[FileTools])
 _TEXTS = msgspec.msgpack.Decoder(list[FileTexts])
