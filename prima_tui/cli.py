@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from prima_tui import __version__
+from prima_tui.cli_agents import install_skills
 from prima_tui.errors import PrimaError, UsageError
 
 if TYPE_CHECKING:
@@ -419,6 +420,19 @@ def status(workspace: Path | None, everywhere: bool, as_json: bool) -> None:
     memory.refresh()
     state = memory.status()
     _print(output.status_json(state) if as_json else None, lambda: output.status_text(state))
+
+
+@program.command("mcp")
+@_scope_options
+def serve_agents(workspace: Path | None, everywhere: bool) -> None:
+    """Serve sessions and documents to agents (MCP over standard input and output)."""
+    memory = _memory(workspace, everywhere)
+    from prima_tui.mcp_server import serve
+
+    serve(memory)
+
+
+program.add_command(install_skills)
 
 
 def main() -> None:

@@ -1,6 +1,6 @@
 """The command files for agents (``/welcome``, ``/sleep``, ``/reindex``, ``/resume``): written, renewed, taken away.
 
-Each file ends in a marker line with the hash of the text above it. So it can be told, without a list kept elsewhere,
+Each file ends with a marker line with the hash of the text above it. So it can be told, without a list kept elsewhere,
 whether a file is ours and still as we wrote it; one that a person changed is never overwritten or removed unasked.
 """
 
@@ -22,7 +22,7 @@ from prima_tui.errors import PrimaError, UsageError
 Agent = Literal["claude-code", "codex"]
 State = Literal["new", "same", "older", "changed", "foreign"]
 
-_MARKER = re.compile(r"<!-- written by prima-tui install-skills; sha256 ([0-9a-f]{64}) -->\s*\Z")
+_MARKER = re.compile(r"^<!-- written by prima-tui install-skills; sha256 ([0-9a-f]{64}) -->", re.MULTILINE)
 _PREFIX = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,40}|")
 
 
@@ -147,7 +147,7 @@ def _state(path: Path, wanted: str) -> State:
 
 def _is_untouched(text: str) -> bool:
     marker = _MARKER.search(text)
-    return marker is not None and _hash(text[: marker.start()]) == marker[1]
+    return marker is not None and not text[marker.end() :].strip() and _hash(text[: marker.start()]) == marker[1]
 
 
 def _read(path: Path) -> str | None:
