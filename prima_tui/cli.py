@@ -260,7 +260,8 @@ def search(
     default="text",
     show_default=True,
 )
-def show(session: str, workspace: Path | None, everywhere: bool, as_json: bool, form: str) -> None:
+@click.option("--tools", "with_tools", is_flag=True, help="With what tools were given and gave back.")
+def show(session: str, workspace: Path | None, everywhere: bool, as_json: bool, form: str, with_tools: bool) -> None:
     """One session: header, files, conversation. SESSION is an id or the start of one."""
     from prima_tui import output
 
@@ -268,24 +269,64 @@ def show(session: str, workspace: Path | None, everywhere: bool, as_json: bool, 
     snapshot = memory.refresh()
     conversation = memory.conversation(memory.session(session))
     as_json = as_json or form == "json"
+    tools = memory.tools(conversation.session) if with_tools else None
     text = output.show_markdown if form == "markdown" else output.show_text
     _warn(list(memory.settings.problems), as_json)
-    _print(output.show_json(conversation, snapshot.warnings) if as_json else None, lambda: text(conversation))
+    _print(
+        output.show_json(conversation, snapshot.warnings, tools) if as_json else None,
+        lambda: text(conversation, tools),
+    )
 
 
 @program.command()
 @click.argument("part")
 @_scope_options
 @_json_option
-def files(part: str, workspace: Path | None, everywhere: bool, as_json: bool) -> None:
-    """File history: each change of a file whose path contains PART, newest first."""
-    from prima_tui import output
+@click.option("--text", default=None, help="The newest edit of such a file that wrote this line, with its diff.")
+@click.option("--line", "line", type=click.IntRange(1), default=None, help="The same for line N of the file as it is.")
+def files(
+    part: str, workspace: Path | None, everywhere: bool, as_json: bool, text: str | None, line: int | None
+) -> None:
+    """File history: each change of a file whose path contains PART, newest first.
+
+    With --text or --line it is the one edit that a line comes from.
+    """
+    from prima_tui import output, output_edits
 
     memory = _memory(workspace, everywhere)
+    if text is not None and line is not None:
+        raise UsageError("--text and --line ask for the same thing: give one of them")
+    if line is not None:
+        part, text = _line_on_disk(part, line, memory.scope.workspace)
     snapshot = memory.refresh()
-    rows = output.file_history(snapshot.sessions, part)
     _warn(list(memory.settings.problems), as_json)
-    _print(output.files_json(rows, snapshot.warnings) if as_json else None, lambda: output.files_text(rows))
+    if text is None:
+        rows = output.file_history(memory.all_sessions(), part)
+        _print(output.files_json(rows, snapshot.warnings) if as_json else None, lambda: output.files_text(rows))
+        return
+    if not text.strip():
+        raise UsageError("that line is empty: there is nothing to look for")
+    found = memory.find_edit(part, text)
+    exchange = memory.conversation(found.session).exchanges[found.exchange_index] if found else None
+    _print(
+        output_edits.edit_json(found, exchange, text, snapshot.warnings) if as_json else None,
+        lambda: output_edits.edit_text(found, exchange, text),
+    )
+
+
+def _line_on_disk(part: str, number: int, workspace: Path) -> tuple[str, str]:
+    """Return the path of a file and its line with this number, from 1. Raises UsageError."""
+    path = next((path for path in (Path(part).expanduser(), workspace / part) if path.is_file()), None)
+    if path is None:
+        raise UsageError(f"there is no file {part}: --line needs one; --text finds a line in a file that is gone")
+    try:
+        with path.open(encoding="utf-8", errors="replace", newline="\n") as file:
+            line = next((text for place, text in enumerate(file, 1) if place == number), None)
+    except OSError as error:
+        raise PrimaError(f"{path} can't be read: {error.strerror or error}") from error
+    if line is None:
+        raise UsageError(f"{part} has fewer than {number} lines")
+    return str(path.absolute()), line
 
 
 @program.command()

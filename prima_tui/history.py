@@ -19,17 +19,21 @@ from prima_tui.extracts import is_substantial
 from prima_tui.forgotten import Forgotten
 from prima_tui.index.catalog import Catalog
 from prima_tui.index.messages import MessageTable
+from prima_tui.index.tool_store import Blocks
 from prima_tui.index.update import FileShare
 from prima_tui.last_list import LastList
 from prima_tui.model.hits import Cancel, Snapshot, SourceStatus
-from prima_tui.model.session import Exchange, Session
+from prima_tui.model.query import is_hidden
+from prima_tui.model.session import Exchange, Session, ToolUse
 from prima_tui.search.library import Entry, Library, build_library
 from prima_tui.sources.assemble import assemble
 from prima_tui.sources.base import Problem, Scope, Source, SourceFile
 from prima_tui.sources.reading import FileReading, FileTexts, read_files, unpack_exchanges
+from prima_tui.sources.reading_tools import FileTools, TranscriptTools
 from prima_tui.sources.registry import all_sources
 from prima_tui.sources.worker import ReadingProcesses, WorkerFailed
 from prima_tui.startup_log import StartupLog, warning_lines
+from prima_tui.tool_history import ToolHistory
 
 _FIRST_BYTES = 1024 * 1024
 """Read in this process before anything else, so that the newest sessions are there at once."""
@@ -45,14 +49,15 @@ class History:
 
     def __init__(self, scope: Scope, catalog: Path, last: LastList, log: StartupLog, forgotten: Forgotten) -> None:
         self.scope = scope
+        self._forgotten = forgotten
+        self._forgotten_version = 0
+        self._cut: set[str] = set()
         self._last = last
         self.library = Library()
         self.table = MessageTable()
         self._log = log
-        self._forgotten = forgotten
-        self._forgotten_version = 0
-        self._cut: set[str] = set()
-        self._catalog = Catalog(catalog, lambda line: log.note([line]))
+        self._catalog = Catalog(catalog, lambda line: log.note([line]), self._is_unwanted)
+        self._tools = ToolHistory(self._catalog.tools, self._known_tools, lambda line: log.note([line]))
         self._plug_in_problems: list[Problem] = []
         self._sources: dict[str, Source] = {source.id: source for source in all_sources(self._plug_in_problems)}
         self._readings: dict[str, FileReading] = {}
@@ -67,6 +72,11 @@ class History:
         """What is known now."""
         return self._snapshot
 
+    @property
+    def source_ids(self) -> tuple[str, ...]:
+        """The ids of all sources, those of other packages among them."""
+        return tuple(self._sources)
+
     # -- keeping up ---------------------------------------------------------------------------------------------
 
     def refresh(self, report: Callable[[Snapshot], None] | None = None, cancel: Cancel | None = None) -> Snapshot:
@@ -76,6 +86,8 @@ class History:
         """
         cancel = cancel or Cancel()
         with self._refreshing:
+            if self._forgotten_version != self._forgotten.look():
+                self._read_again()
             files = self._list()
             changed = [file for file in files.values() if not self._is_current(file)]
             gone = [path for path in self._readings if path not in files]
@@ -86,8 +98,7 @@ class History:
                 self._unloaded.pop(path, None)
             self.table.remove(gone)
             known = self._catalog.load(changed, self.table.connection)
-            if self._forgotten_version != self._forgotten.look():
-                self._read_again()
+            known = [reading for reading in known if not self._forgotten.touches(reading)]
             with self._loading:
                 self.table.reserve((reading.file.path, len(reading.transcripts)) for reading in known)
                 for reading in known:
@@ -98,7 +109,6 @@ class History:
             )
             if not waiting:
                 return self._publish(len(files), len(files), report)
-            known = [reading for reading in known if not self._forgotten.touches(reading)]
             self._read(waiting, len(files), report, cancel)
             left = sum(not self._is_current(file) for file in files.values())
             return self._publish(len(files) - left, len(files), report)
@@ -114,16 +124,6 @@ class History:
                 if self._unloaded.get(reading.file.path) is reading:
                     del self._unloaded[reading.file.path]
 
-    def _is_current(self, file: SourceFile) -> bool:
-        known = self._readings.get(file.path)
-        return known is not None and known.file == file
-
-    def _list(self) -> dict[str, SourceFile]:
-        files: dict[str, SourceFile] = {}
-        self._listed = {}
-        for source in self._sources.values():
-            problems: list[Problem] = []
-            try:
     def _read_again(self) -> None:
         """Let go of every file that the list of what is forgotten is about, or was."""
         self._forgotten_version = self._forgotten.version
@@ -148,6 +148,16 @@ class History:
             self._cut.add(texts.reading.file.path)
         return kept
 
+    def _is_current(self, file: SourceFile) -> bool:
+        known = self._readings.get(file.path)
+        return known is not None and known.file == file
+
+    def _list(self) -> dict[str, SourceFile]:
+        files: dict[str, SourceFile] = {}
+        self._listed = {}
+        for source in self._sources.values():
+            problems: list[Problem] = []
+            try:
                 for file in source.files(self.scope, problems):
                     if not self._forgotten.holds_file(file.path):
                         files[file.path] = file
@@ -219,8 +229,9 @@ class History:
         warnings = [line for source in self._sources for line in self._warnings(source)]
         warnings += warning_lines("sources", self._plug_in_problems)
         self._log.note(warnings)
-        sessions = tuple(entry.session for entry in self.library.entries)
-        self._snapshot = Snapshot(sessions, done, total, done >= total, tuple(warnings))
+        sessions = tuple(entry.session for entry in self.library.entries if not is_hidden(entry.session))
+        hidden = len(self.library.entries) - len(sessions)
+        self._snapshot = Snapshot(sessions, done, total, done >= total, tuple(warnings), hidden)
         if self._snapshot.complete:
             self._last.keep(sessions)
         if report:
@@ -282,6 +293,34 @@ class History:
                     exchanges.append(_in_agent(exchange, part.agent))
         return tuple(exchanges)
 
+    def tool_texts(self, paths: Sequence[str], cancel: Cancel) -> Iterator[Blocks]:
+        """Yield the searchable texts of the tools in files, in slices. Raises Cancelled when cancelled meanwhile."""
+        return self._tools.blocks([self._readings[path].file for path in paths if path in self._readings], cancel)
+
+    def tools(self, entry: Entry) -> tuple[tuple[ToolUse, ...], ...]:
+        """Return the uses of tools of a session, for each exchange of :meth:`conversation` those that belong to it."""
+        paths = dict.fromkeys(part.path for part in entry.parts if part.path in self._readings)
+        found = self._tools.uses([self._readings[path].file for path in paths])
+        by_exchange: list[list[ToolUse]] = []
+        for part in entry.parts:
+            first = len(by_exchange)
+            shown = [place for place in range(part.length) if place not in part.left_out]
+            by_exchange += [[] for _place in shown]
+            places = {place: first + number for number, place in enumerate(shown)}
+            for use in found.get((part.path, part.number), ()):
+                if use.position in places:
+                    by_exchange[places[use.position]].append(use)
+        return tuple(map(tuple, by_exchange))
+
+    def _known_tools(self, tools: FileTools) -> FileTools:
+        """Return the tools of a file without those of sessions that the history left out when it read the file."""
+        reading = self._readings.get(tools.file.path)
+        if reading is None or len(reading.transcripts) == len(tools.transcripts):
+            return tools
+        by_name = {(one.session_id, one.agent): one for one in tools.transcripts}
+        known = [by_name.get((one.session_id, one.agent), TranscriptTools()) for one in reading.transcripts]
+        return FileTools(tools.file, tuple(known))
+
     def shares(self) -> list[FileShare]:
         """Return the files of the scope with what the index wants to know of each.
 
@@ -303,6 +342,14 @@ class History:
     def earns_extract(self, session: Session) -> bool:
         """Tell whether a session is substantial and of a source whose sessions get extracts."""
         return bool(getattr(self._sources.get(session.source), "extracted", False)) and is_substantial(session)
+
+    def readings(self) -> list[FileReading]:
+        """Return what was read of each file of the scope, without the texts."""
+        return list(self._readings.values())
+
+    def purge_catalog(self) -> None:
+        """Remove what is forgotten from the catalog, down to the last byte. Raises StoreBusy, StoreUnusable."""
+        self._catalog.purge()
 
     def close(self) -> None:
         """Let the memory go."""
@@ -333,11 +380,3 @@ def _by_size(files: Sequence[SourceFile]) -> Iterator[list[SourceFile]]:
 
 def _bytes(batches: Iterable[Sequence[SourceFile]]) -> int:
     return sum(file.size for batch in batches for file in batch)
-    def readings(self) -> list[FileReading]:
-        """Return what was read of each file of the scope, without the texts."""
-        return list(self._readings.values())
-
-    def purge_catalog(self) -> None:
-        """Remove what is forgotten from the catalog, down to the last byte. Raises StoreBusy, StoreUnusable."""
-        self._catalog.purge()
-

@@ -34,7 +34,7 @@ from prima_tui.model.hits import (
     Status,
 )
 from prima_tui.model.query import Query, parse
-from prima_tui.model.session import Exchange, Session
+from prima_tui.model.session import Exchange, Session, ToolUse
 from prima_tui.resume import plan_resume
 from prima_tui.sources.base import Problem, Scope, inside
 from prima_tui.startup_log import StartupLog, warning_lines
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from prima_tui.index.update import FileShare, Updater
     from prima_tui.index.vectors import SemanticIndex
     from prima_tui.search.combined import Found
+    from prima_tui.search.lines import EditFound
 
 
 class Memory:
@@ -123,6 +124,26 @@ class Memory:
             self.log.note([str(error)])
             return Conversation(session)
 
+    def tools(self, session: Session) -> tuple[tuple[ToolUse, ...], ...]:
+        """Return the uses of tools, for each exchange of :meth:`conversation` those that belong to it, in order.
+
+        Tool text isn't kept for a conversation whose file is gone: nothing is returned then.
+        """
+        history = self._open()
+        entry = history.library.by_key.get(session.key)
+        return () if entry is None else history.tools(entry)
+
+    def all_sessions(self) -> list[Session]:
+        """Return every session in scope, newest first, those that lists leave out among them."""
+        return [entry.session for entry in self._open().library.entries]
+
+    def find_edit(self, part: str, line: str) -> EditFound | None:
+        """Return the newest edit that wrote a line, in a file whose path contains ``part``; None when there is none."""
+        from prima_tui.search.lines import find_edit
+
+        history = self._open()
+        return find_edit(history.library.entries, history.tools, part, line)
+
     def extract(self, session: Session, conversation: Conversation) -> str:
         """Return the session's extract as markdown."""
         return extract_markdown(session, conversation.exchanges)
@@ -161,15 +182,23 @@ class Memory:
 
         now = now or datetime.now(UTC).astimezone()
         cancel = cancel or Cancel()
-        query = parse(text, now)
         history = self._open()
+        query = parse(text, now, history.source_ids)
         if query.words or query.phrases:
             history.load_messages()
         library = history.library
         warnings = list(query.problems)
         indexed, waiting = 0, 0
         found = combined.search(
-            library, history.table, partial(self._similar, library), query, mode, now, cancel, warnings
+            library,
+            history.table,
+            partial(self._similar, library),
+            query,
+            mode,
+            now,
+            cancel,
+            warnings,
+            history.tool_texts,
         )
         similar = () if found or not query.text else combined.alike(library, query, cancel)
         words = query_words(query)
@@ -248,33 +277,16 @@ class Memory:
     ) -> IndexProgress:
         """Index what is new or changed, newest first, for at most ``budget`` seconds (None: the configured budget)."""
         budget = self.settings.budget_seconds if budget is None else budget
+        self._purge_index()
         return self._update().run(self._open().shares(), budget, report, cancel)
 
     def index_everything(
         self, report: Callable[[IndexProgress], None] | None = None, cancel: Cancel | None = None
     ) -> IndexProgress:
         """Index all that is pending, however long it takes."""
+        self._purge_index()
         return self._update().run(self._open().shares(), None, report, cancel)
 
-    def rebuild(
-        self, report: Callable[[IndexProgress], None] | None = None, cancel: Cancel | None = None
-    ) -> IndexProgress:
-        """Make the index anew, going on with an interrupted rebuild; the old one answers until the new one is whole."""
-        return self._rebuild().run(self._open().shares(), report or (lambda _progress: None), cancel or Cancel())
-
-    def rebuild_state(self) -> RebuildState | None:
-        """Return whether a rebuild is ``running`` (in any process), was ``interrupted``, or None."""
-        return self._rebuild().state()
-        self._purge_index()
-
-    def rebuild_loss(self) -> int:
-        """Return how many exchanges a rebuild would lose because their files no longer exist. Raises PrimaError."""
-        return self._rebuild().lost(share.file.path for share in self._open().shares())
-
-    def _coverage(self) -> tuple[int, int]:
-        self._purge_index()
-        """Return (exchanges in the index, files in scope not indexed in their present state)."""
-        from prima_tui.index.update import pending
     def _purge_index(self) -> None:
         """Remove from this index what was forgotten where it could not be reached."""
         from prima_tui.forgetting import purge_index
@@ -285,12 +297,12 @@ class Memory:
         except (OSError, PrimaError) as error:
             self.log.note([f"forgotten sessions are not removed from the index yet: {error}"])
 
+    def rebuild(
+        self, report: Callable[[IndexProgress], None] | None = None, cancel: Cancel | None = None
+    ) -> IndexProgress:
+        """Make the index anew, going on with an interrupted rebuild; the old one answers until the new one is whole."""
+        return self._rebuild().run(self._open().shares(), report or (lambda _progress: None), cancel or Cancel())
 
-        try:
-            index = self._semantic()
-            index.load_if_free()
-            return index.count(), len(pending(index, self._open().shares()))
-        except PrimaError:
     # -- forgetting ---------------------------------------------------------------------------------------------
 
     def known_session(self, identifier: str) -> Session:
@@ -345,6 +357,23 @@ class Memory:
         self.forgotten.remove(one.key for one in gone)
         return gone
 
+    def rebuild_state(self) -> RebuildState | None:
+        """Return whether a rebuild is ``running`` (in any process), was ``interrupted``, or None."""
+        return self._rebuild().state()
+
+    def rebuild_loss(self) -> int:
+        """Return how many exchanges a rebuild would lose because their files no longer exist. Raises PrimaError."""
+        return self._rebuild().lost(share.file.path for share in self._open().shares())
+
+    def _coverage(self) -> tuple[int, int]:
+        """Return (exchanges in the index, files in scope not indexed in their present state)."""
+        from prima_tui.index.update import pending
+
+        try:
+            index = self._semantic()
+            index.load_if_free()
+            return index.count(), len(pending(index, self._open().shares()))
+        except PrimaError:
             return 0, sum(bool(share.transcripts) for share in self._open().shares())
 
     def status(self) -> Status:
@@ -435,6 +464,7 @@ class Memory:
             return self._index
 
     def _exchanges(self, shares: Sequence[FileShare]) -> dict[tuple[str, int], tuple[Exchange, ...]]:
+        self.forgotten.look()  # this may have been asked for long ago, and another process said "forget" since
         return self._open().exchanges(
             (share.file.path, number)
             for share in shares
@@ -455,7 +485,8 @@ class Memory:
         for entry in history.library.entries:
             session = entry.session
             if session.paths[0] not in indexed or not history.earns_extract(session):
-        self.forgotten.look()  # this may have been asked for long ago, and another process said "forget" since
+                continue
+            if self.forgotten.holds(*session.key):
                 continue
             try:
                 write_extract(self.extracts_folder, session, history.conversation(entry))
@@ -469,5 +500,3 @@ class Memory:
         return Rebuild(
             self._semantic(), self._model(), self._exchanges, lock, self._folder, lambda line: self.log.note([line])
         )
-            if self.forgotten.holds(*session.key):
-                continue

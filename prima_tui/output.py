@@ -9,7 +9,7 @@ from typing import Any
 from prima_tui.extracts import StoredExtract, duration, extract_markdown, local_time
 from prima_tui.forgotten import ForgottenSession
 from prima_tui.model.hits import Answer, Conversation, Hit, Snapshot, Status
-from prima_tui.model.session import Exchange, FileChange, Session, shown_path
+from prima_tui.model.session import Exchange, FileChange, Session, TextEdit, ToolUse, shown_path
 from prima_tui.model.text import fold, shown, snippet
 
 Json = dict[str, Any]
@@ -80,7 +80,11 @@ def exchange_json(index: int | None, exchange: Exchange) -> Json:
 
 def sessions_json(snapshot: Snapshot, sessions: Sequence[Session], warnings: Iterable[str]) -> Json:
     """Return what ``sessions`` prints."""
-    return {"sessions": [session_json(one) for one in sessions], "warnings": [*warnings, *snapshot.warnings]}
+    return {
+        "sessions": [session_json(one) for one in sessions],
+        "hidden": snapshot.hidden,
+        "warnings": [*warnings, *snapshot.warnings],
+    }
 
 
 def search_json(answer: Answer, warnings: Iterable[str]) -> Json:
@@ -123,13 +127,12 @@ def hit_json(hit: Hit) -> Json:
     }
 
 
-def show_json(conversation: Conversation, warnings: Iterable[str]) -> Json:
-    """Return what ``show`` prints."""
-    return {
-        "session": session_json(conversation.session),
-        "exchanges": [exchange_json(place, one) for place, one in enumerate(conversation.exchanges)],
-        "warnings": list(warnings),
-    }
+def show_json(conversation: Conversation, warnings: Iterable[str], tools: Tools | None = None) -> Json:
+    """Return what ``show`` prints; with ``tools`` each exchange has those that belong to it."""
+    exchanges = [exchange_json(place, one) for place, one in enumerate(conversation.exchanges)]
+    for exchange, uses in zip(exchanges, tools or (), strict=False):
+        exchange["tools"] = [tool_json(use, conversation.session) for use in uses]
+    return {"session": session_json(conversation.session), "exchanges": exchanges, "warnings": list(warnings)}
 
 
 def status_json(status: Status) -> Json:
@@ -156,6 +159,33 @@ def status_json(status: Status) -> Json:
         "catalog": status.catalog_path,
         "log": status.log,
         "warnings": list(status.warnings),
+    }
+
+
+Tools = Sequence[Sequence[ToolUse]]
+"""For each exchange of a conversation the uses of tools that belong to it."""
+
+
+def tool_json(use: ToolUse, session: Session) -> Json:
+    """Return one use of a tool, with all its text."""
+    return {
+        "name": use.name,
+        "summary": use.summary,
+        "at": instant(use.at),
+        "failed": use.failed,
+        "given": use.given,
+        "gave": use.gave,
+        "edits": [text_edit_json(edit, session) for edit in use.edits],
+    }
+
+
+def text_edit_json(edit: TextEdit, session: Session) -> Json:
+    """Return what a tool replaced in one file."""
+    return {
+        "path": shown_path(edit.path, session.workspace),
+        "action": edit.action,
+        "old": edit.old,
+        "new": edit.new,
     }
 
 
@@ -284,8 +314,8 @@ def _why(hit: Hit) -> str:
     return " · ".join(parts) or "newest first"
 
 
-def show_text(conversation: Conversation) -> str:
-    """Return what ``show`` prints for people: header, files, conversation."""
+def show_text(conversation: Conversation, tools: Tools | None = None) -> str:
+    """Return what ``show`` prints for people: header, files, conversation; each use of a tool on one line."""
     session = conversation.session
     lines = [session_text(session)]
     if session.workspace:
@@ -311,20 +341,31 @@ def show_text(conversation: Conversation) -> str:
             lines += ["", "You:", shown(one.user)]
         if one.assistant:
             lines += ["", "Assistant:", shown(one.assistant)]
+        if tools and place < len(tools) and tools[place]:
+            lines += ["", *(f"  {tool_line(use)}" for use in tools[place])]
     return "\n".join(lines)
 
 
-def show_markdown(conversation: Conversation) -> str:
+def tool_line(use: ToolUse) -> str:
+    """Return one use of a tool folded to one line."""
+    size = len(use.gave)
+    gave = f"{size:,} characters back" if size else "nothing back"
+    return one_line(f"▸ {use.name or 'tool'}  {use.summary} · {'failed · ' if use.failed else ''}{gave}")
+
+
+def show_markdown(conversation: Conversation, tools: Tools | None = None) -> str:
     """Return the session as a markdown document: the extract's header and files, then the whole conversation."""
     head = extract_markdown(conversation.session, ()).rstrip()
     parts = [head, "## Conversation"]
-    for one in conversation.exchanges:
+    for place, one in enumerate(conversation.exchanges):
         title = f"### {local_time(one.at)}" + (f" (subagent {one.agent})" if one.agent else "")
         parts.append(title)
         if one.user:
             parts.append(f"**User:** {one.user.strip()}")
         if one.assistant:
             parts.append(f"**Assistant:** {one.assistant.strip()}")
+        if tools and place < len(tools) and tools[place]:
+            parts.append("\n".join(f"- {tool_line(use)}" for use in tools[place]))
     return shown("\n\n".join(parts)) + "\n"
 
 

@@ -14,11 +14,12 @@ import msgspec
 from prima_tui.errors import StoreBusy, StoreUnusable
 from prima_tui.index.database import DatabaseFile
 from prima_tui.index.messages import MessageTable
+from prima_tui.index.tool_store import TOOL_TABLE_NAMES, TOOL_TABLES, ToolStore
 from prima_tui.model.session import Exchange
 from prima_tui.sources.base import SourceFile
 from prima_tui.sources.reading import FileReading, FileTexts, unpack_exchanges
 
-READER_VERSION = 1
+READER_VERSION = 2
 """Raised whenever a reader or the folding changes what it makes of the same bytes: older readings are read again."""
 
 _MIGRATIONS = [
@@ -27,7 +28,8 @@ _MIGRATIONS = [
         "CREATE TABLE store.exchanges (file_id BIGINT, number INTEGER, packed BLOB)",
         "CREATE TABLE store.messages"
         " (file_id BIGINT, number INTEGER, position INTEGER, by_user BOOLEAN, folded VARCHAR)",
-    ]
+    ],
+    TOOL_TABLES,
 ]
 
 
@@ -42,6 +44,7 @@ class Catalog:
         self._file = DatabaseFile(path, "prima-tui catalog", _MIGRATIONS, notice=notice)
         self._notice = notice
         self._swept = False
+        self.tools = ToolStore(self._file, _state, notice)
 
     def load(self, files: Sequence[SourceFile], connection: duckdb.DuckDBPyConnection) -> list[FileReading]:
         """Return the readings of those files that are known in just this state. ``connection`` is borrowed."""
@@ -89,12 +92,12 @@ class Catalog:
             return True
         try:
             with self._file.writing(wait=wait) as store:
-                paths = [texts.reading.file.path for texts in batch]
-                _delete(store, paths)
-                if not self._swept:
                 batch = [texts for texts in batch if not self._unwanted(texts.reading)]
                 if not batch:
                     return True
+                paths = [texts.reading.file.path for texts in batch]
+                _delete(store, paths)
+                if not self._swept:
                     self._swept = True
                     self._sweep(store)
                 first = _next_id(store)
@@ -116,9 +119,6 @@ class Catalog:
             return False
         return True
 
-    def exchanges(self, wanted: Iterable[tuple[SourceFile, int]]) -> dict[tuple[str, int], tuple[Exchange, ...]]:
-        """Return the exchanges of (file, transcript number) pairs, as far as the catalog knows them in that state."""
-        pairs = list(dict.fromkeys((file.path, _state(file), number) for file, number in wanted))
     def purge(self) -> None:
         """Remove every reading that is unwanted or can't be told to be wanted, down to its last byte.
 
@@ -137,6 +137,9 @@ class Catalog:
         except msgspec.MsgspecError:
             return True
 
+    def exchanges(self, wanted: Iterable[tuple[SourceFile, int]]) -> dict[tuple[str, int], tuple[Exchange, ...]]:
+        """Return the exchanges of (file, transcript number) pairs, as far as the catalog knows them in that state."""
+        pairs = list(dict.fromkeys((file.path, _state(file), number) for file, number in wanted))
         if not pairs:
             return {}
         found: dict[tuple[str, int], tuple[Exchange, ...]] = {}
@@ -187,8 +190,9 @@ def _delete(store: duckdb.DuckDBPyConnection, paths: Sequence[str]) -> None:
     if not ids:
         return
     values = {"ids": [row[0] for row in ids]}
-    for table, column in (("messages", "file_id"), ("exchanges", "file_id"), ("files", "id")):
-        store.execute(f"DELETE FROM store.{table} WHERE {column} IN (SELECT unnest($ids))", values)
+    for table in ("messages", "exchanges", *TOOL_TABLE_NAMES):
+        store.execute(f"DELETE FROM store.{table} WHERE file_id IN (SELECT unnest($ids))", values)
+    store.execute("DELETE FROM store.files WHERE id IN (SELECT unnest($ids))", values)
 
 
 def _next_id(store: duckdb.DuckDBPyConnection) -> int:
