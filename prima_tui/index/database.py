@@ -32,6 +32,20 @@ class _Damaged(Exception):
     """The file is there and can be read, but is no database that can be opened."""
 
 
+def in_memory(threads: int = 2) -> duckdb.DuckDBPyConnection:
+    """Return a new database in memory that writes nothing anywhere by itself and fetches nothing from anywhere."""
+    return duckdb.connect(
+        ":memory:",
+        config={
+            "threads": threads,
+            # what does not fit into memory would go to a folder of the user's current one
+            "temp_directory": "",
+            "autoinstall_known_extensions": False,
+            "autoload_known_extensions": False,
+        },
+    )
+
+
 class DatabaseFile:
     """One DuckDB file with a schema of a numbered version.
 
@@ -82,11 +96,28 @@ class DatabaseFile:
             connection.execute("BEGIN")
             try:
                 yield connection
+                self._private_log()
                 connection.execute("COMMIT")
+                self._drop_empty_log()
             except BaseException:
                 with contextlib.suppress(duckdb.Error):
                     connection.execute("ROLLBACK")
                 raise
+
+    def _private_log(self) -> None:
+        """Make the write-ahead log before DuckDB does, which would let everybody read it; tighten the file itself."""
+        with contextlib.suppress(OSError):
+            os.close(os.open(self.path.with_name(self.path.name + ".wal"), os.O_WRONLY | os.O_CREAT, 0o600))
+        with contextlib.suppress(OSError):
+            if self.path.stat().st_mode & 0o077:
+                self.path.chmod(0o600)
+
+    def _drop_empty_log(self) -> None:
+        """Remove the log again when nothing was written; nobody else has the file open yet."""
+        log = self.path.with_name(self.path.name + ".wal")
+        with contextlib.suppress(OSError):
+            if log.stat().st_size == 0:
+                log.unlink()
 
     @contextlib.contextmanager
     def purging(self, *, wait: float = WAIT_SECONDS) -> Iterator[duckdb.DuckDBPyConnection | None]:
@@ -161,7 +192,7 @@ class DatabaseFile:
     def _own_instance(self) -> duckdb.DuckDBPyConnection:
         """Return an in-memory database to attach the file to: making one takes twenty times as long as attaching."""
         if self._instance is None:
-            self._instance = duckdb.connect(":memory:", config={"threads": 2})
+            self._instance = in_memory()
         return self._instance
 
     def _detach(self, connection: duckdb.DuckDBPyConnection) -> None:
@@ -229,7 +260,7 @@ class DatabaseFile:
         """Make the file under another name and link it into place, so that two processes never make half of one."""
         new = self._new_name()
         try:
-            connection = duckdb.connect(":memory:", config={"threads": 1})
+            connection = in_memory(1)
             try:
                 connection.execute(f"ATTACH '{_quoted(new)}' AS store")
                 self._migrate(connection, 0)
@@ -284,6 +315,8 @@ class DatabaseFile:
         aside = self.path.with_name(f"{self.path.stem}.aside-{stamp}{self.path.suffix}")
         try:
             self.path.rename(aside)
+            with contextlib.suppress(OSError):
+                aside.chmod(0o600)
             wal = self.path.with_name(self.path.name + ".wal")
             if wal.exists():
                 wal.rename(aside.with_name(aside.name + ".wal"))

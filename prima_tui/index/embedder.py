@@ -180,6 +180,7 @@ def _assembled(folder: Path, weights: Path) -> Path:
         target = folder / name
         if not target.is_file() or target.read_bytes() != data:
             new = folder / f".{name}.{os.getpid()}"
+            new.touch(mode=0o600)
             new.write_bytes(data)
             new.replace(target)
     return folder
@@ -196,6 +197,7 @@ def _put(source: Path, target: Path) -> None:
     try:
         new.symlink_to(source)
     except OSError:
+        new.touch(mode=0o600)
         shutil.copyfile(source, new)
     new.replace(target)
 

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Sequence
 import duckdb
 import msgspec
 
-from prima_tui.index.database import fetched
+from prima_tui.index.database import fetched, in_memory
 from prima_tui.sources.reading import Messages
 
 
@@ -33,7 +33,7 @@ class MessageTable:
     """
 
     def __init__(self) -> None:
-        self.connection = duckdb.connect(":memory:", config={"threads": 2})
+        self.connection = in_memory()
         self.connection.execute(
             "CREATE TABLE messages (part INTEGER, position INTEGER, by_user BOOLEAN, folded VARCHAR)"
         )

@@ -17,7 +17,7 @@ import duckdb
 import msgspec
 
 from prima_tui.errors import ModelUnavailable, StoreBusy
-from prima_tui.index.database import DatabaseFile, fetched
+from prima_tui.index.database import DatabaseFile, fetched, in_memory
 from prima_tui.model.session import Exchange, Session
 
 if TYPE_CHECKING:
@@ -161,7 +161,7 @@ class SemanticIndex:
 
     def _connection(self) -> duckdb.DuckDBPyConnection:
         if self._memory is None:
-            self._memory = duckdb.connect(":memory:", config={"threads": 2})
+            self._memory = in_memory()
             self._memory.execute(_vectors_table("vectors", self._dimensions))
         return self._memory
 
