@@ -197,18 +197,26 @@ def _without_copies(
         session = hit.entry.session
         if session.continued_by and session.continued_by in found:
             continue
-        if session.copied_from and session.copied_from in found and not _on_its_own(hit, table, tools, words):
+        origin = found.get(session.copied_from) if session.copied_from else None
+        if origin is not None and not _on_its_own(hit, origin.entry, table, tools, words):
             continue
         kept.append(hit)
     return kept
 
 
 def _on_its_own(
-    hit: KeywordHit, table: MessageTable, tools: Mapping[tuple[str, int], ToolMatch], words: Sequence[str]
+    hit: KeywordHit,
+    origin: Entry,
+    table: MessageTable,
+    tools: Mapping[tuple[str, int], ToolMatch],
+    words: Sequence[str],
 ) -> bool:
-    """Whether something beside what was copied was found: its title, its files, a message or a tool of its own."""
-    if any(reason.kind in ("title", "file") for reason in hit.reasons):
-        return True
+    """Whether something beside what was copied was found: a title, a file, a message or a tool of its own."""
+    for reason in hit.reasons:
+        if reason.kind == "title" and hit.entry.title != origin.title:
+            return True
+        if reason.kind == "file" and reason.detail not in origin.paths:
+            return True
     for part in hit.entry.parts:
         match = tools.get((part.path, part.number))
         if match is not None and match.positions - part.copied:
