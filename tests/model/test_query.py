@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from datetime import UTC, datetime, timedelta, timezone
 from itertools import pairwise
 from zoneinfo import ZoneInfo
@@ -334,12 +333,7 @@ def test_plain_words_come_back_as_they_were(words: list[str]) -> None:
 
 
 @pytest.mark.parametrize("unit", ["a ", "agent:x ", '"', "date:", "-", "agent:codex ", "date:2026-11-03 ", "\u00a0"])
-def test_ten_thousand_characters_are_no_delay(unit: str) -> None:
-    raw = (unit * 10_000)[:10_000]
-    parse(raw, NOW)
-    best = 1.0
-    for _ in range(5):
-        started = time.perf_counter()
-        parse(raw, NOW)
-        best = min(best, time.perf_counter() - started)
-    assert best < 0.02
+@pytest.mark.timeout(30)  # a cost that grows with the square of the length would take minutes
+def test_a_million_characters_are_taken(unit: str) -> None:
+    raw = (unit * 1_000_000)[:1_000_000]
+    assert all(piece.end <= len(raw) for piece in parse(raw, NOW).pieces)

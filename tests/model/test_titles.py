@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import unicodedata
 
 import pytest
@@ -144,8 +143,8 @@ def test_shortening_keeps_to_the_width_and_twice_is_once(text: str, width: int) 
     assert shorten(once, width) == once
 
 
-def test_huge_prompts_cost_nothing() -> None:
-    started = time.perf_counter()
+@pytest.mark.timeout(30)  # a cost that grows with the square of the length would take hours
+def test_huge_prompts_are_titled() -> None:
     for prompt in (
         "e.g. " * 500_000,
         "**a " * 500_000,
@@ -154,5 +153,4 @@ def test_huge_prompts_cost_nothing() -> None:
         "\n" * 2_000_000,
         "!" * 2_000_000,
     ):
-        title_from_prompt(prompt)
-    assert time.perf_counter() - started < 2
+        assert len(title_from_prompt(prompt)) <= 80
