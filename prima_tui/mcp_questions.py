@@ -11,6 +11,8 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
+import msgspec
+
 from prima_tui import mcp_answers as answers
 from prima_tui import mcp_text as text
 from prima_tui import output
@@ -19,6 +21,7 @@ from prima_tui.errors import PrimaError, UsageError
 from prima_tui.mcp_answers import Fitted
 from prima_tui.model import dates
 from prima_tui.model.activity import activity
+from prima_tui.model.documents import Asked
 from prima_tui.model.hits import Cancel, Conversation, IndexProgress, Mode
 from prima_tui.model.session import Exchange, FileChange
 
@@ -32,6 +35,8 @@ UPDATE_SECONDS = 10.0
 """Most that a search spends on indexing first; an agent waits for it."""
 _REBUILD_WAIT_SECONDS = 15.0
 """How long the call that starts a rebuild waits for it; it goes on in the background."""
+_WRITING_SECONDS = 20.0
+"""How long a local model may write at an answer."""
 _SUBSTANTIAL = 200
 """Characters from which a reply says something."""
 _NO_PROJECT = "this project has no memory of documents yet; `prima-tui docs init` in its root makes one"
@@ -46,6 +51,7 @@ class Questions:
         self._memory = memory
         self._documents: Documents | None = None
         self._opening = threading.Lock()
+        self._updating = threading.Lock()
         self._rebuild: _Rebuild | None = None
 
     # -- documents ----------------------------------------------------------------------------------------------
@@ -54,7 +60,7 @@ class Questions:
         """The best chunks for a question and, if wanted, an answer written from them."""
         documents = self._project()
         if answer:
-            asked = documents.ask(question, limit, cancel=cancel)
+            asked = _asked(documents, question, limit, cancel)
             hits, warnings, note = asked.hits, asked.warnings, asked.note
             written, cited = asked.answer, answers.citations(asked)
         else:
@@ -106,7 +112,8 @@ class Questions:
         first = documents.index(cancel=cancel, budget=seconds) if documents else None
         self._memory.refresh(cancel=cancel)
         left = max(0.0, seconds - (time.monotonic() - started))
-        second = self._memory.update_index(left, cancel=cancel)
+        with self._updating:
+            second = self._memory.update_index(left, cancel=cancel)
         finished = second.finished and (first is None or first.finished)
         notes = [one for one in ("" if documents else _NO_PROJECT, "" if finished else _NOT_FINISHED) if one]
         result = answers.ReindexAnswer(
@@ -123,10 +130,7 @@ class Questions:
         """The sessions in which something was said, the index brought up to date for some seconds first."""
         warnings = self._refresh(cancel)
         if mode != "keyword" and query.strip():
-            budget = min(self._memory.settings.budget_seconds, UPDATE_SECONDS)
-            progress = self._memory.update_index(budget, cancel=cancel)
-            if progress.note:
-                warnings.append(progress.note)
+            warnings += self._updated(cancel)
         answer = self._memory.search(query, mode, limit=offset + limit + 1, cancel=cancel)
         fitted = Fitted(
             answer.hits[offset : offset + limit],
@@ -165,7 +169,7 @@ class Questions:
     ) -> Answered:
         """One session: facts with its first prompt and last substantial reply, its files, or its conversation."""
         warnings = self._refresh(cancel)
-        conversation = self._memory.conversation(self._memory.session(session_id))
+        conversation = self._memory.conversation(self._memory.known_session(session_id))
         session, exchanges = conversation.session, conversation.exchanges
         changes: tuple[FileChange, ...] = ()
         numbered: list[tuple[int, Exchange]] = []
@@ -196,7 +200,7 @@ class Questions:
     def file_history(self, path: str, limit: int, offset: int, cancel: Cancel) -> Answered:
         """The changes of files whose path contains the text, newest first."""
         warnings = self._refresh(cancel)
-        rows = output.file_history(self._memory.snapshot().sessions, path)
+        rows = output.file_history(self._memory.all_sessions(), path)
         fitted = Fitted(rows[offset : offset + limit], lambda row: answers.file_row(*row), offset, len(rows))
         result = answers.FilesAnswer(files=fitted.json, warnings=warnings, **fitted.page())
         return result, text.files_text(result)
@@ -247,6 +251,21 @@ class Questions:
         snapshot = self._memory.refresh(cancel=cancel)
         return [*self._memory.settings.problems, *snapshot.warnings]
 
+    def _updated(self, cancel: Cancel) -> list[str]:
+        """Index for some seconds (another call's indexing counts as ours); return what is to be said about that."""
+        budget = min(self._memory.settings.budget_seconds, UPDATE_SECONDS)
+        started = time.monotonic()
+        while not self._updating.acquire(timeout=0.05):
+            cancel.check()
+            if time.monotonic() - started > budget:
+                return []
+        try:
+            left = max(0.0, budget - (time.monotonic() - started))
+            progress = self._memory.update_index(left, cancel=cancel)
+        finally:
+            self._updating.release()
+        return [progress.note] if progress.note else []
+
     def _project_or_none(self) -> Documents | None:
         with self._opening:
             root = Documents.find_root(self._memory.scope.workspace)
@@ -270,6 +289,22 @@ class Questions:
         if documents is None:
             raise UsageError(_NO_PROJECT)
         return documents
+
+
+def _asked(documents: Documents, question: str, limit: int, cancel: Cancel) -> Asked:
+    """Ask, and after a time go on without the rest of the answer: the chunks are worth more than its end."""
+    writing = Cancel()
+    cancel.on_cancel(writing.cancel)
+    timer = threading.Timer(_WRITING_SECONDS, writing.cancel)
+    timer.daemon = True
+    timer.start()
+    try:
+        asked = documents.ask(question, limit, cancel=writing)
+    finally:
+        timer.cancel()
+    if writing.cancelled and not asked.complete:
+        return msgspec.structs.replace(asked, note=f"the model was not done after {_WRITING_SECONDS:.0f} s")
+    return asked
 
 
 class _Rebuild:
