@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 
 _SETTLED_SECONDS = 1.5
+_SWITCH_SECONDS = 0.001
 
 
 def _is_moving(action: str) -> bool:
@@ -98,6 +100,8 @@ class PrimaApp(App[PickResult | None]):
             # What was made by now stays for good. Left out of the garbage collector's rounds, which hold the
             # interpreter for some 100 ms with all of it, it can't make a keystroke late.
             self.set_timer(_SETTLED_SECONDS, gc.freeze)
+            # A thread at work gives the interpreter back after this long when the screen wants it.
+            sys.setswitchinterval(_SWITCH_SECONDS)
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """Textual's: our own variables, for themes that don't set them."""

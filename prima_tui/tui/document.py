@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
+from itertools import groupby
 from typing import Literal, NamedTuple
 
 import msgspec
@@ -17,14 +18,15 @@ from prima_tui.model.session import Exchange
 from prima_tui.model.text import shown, spans
 from prima_tui.tui.markdown_lines import FENCE, markdown_lines, text_height
 from prima_tui.tui.styled_lines import Span, StyledLine, cut, joined, without_tabs
+from prima_tui.tui.table_lines import is_table_line, natural_widths
 
 Voice = Literal["user", "agent", "plain", "aside", "divider"]
 YOU = "You"
 
 # Laying out a block of this many characters takes a few milliseconds: a frame is never late.
 BLOCK_CHARACTERS = 3_000
-# A table is laid out as one, so that its columns agree; beyond this many characters it is cut all the same.
-_TABLE_CHARACTERS = 40_000
+# A line of a table is one row; it is cut only when it is longer than this.
+_TABLE_LINE_CHARACTERS = 20_000
 
 
 class Block(NamedTuple):
@@ -43,6 +45,10 @@ class Block(NamedTuple):
     """Whether this is the exchange that fits the query best."""
     gap: bool = False
     """Whether an empty line follows."""
+    columns: tuple[int, ...] = ()
+    """Of a part of a long table: how wide its columns want to be."""
+    head: bool = True
+    """Whether a table in the text begins with its heading."""
 
     def height(self, width: int) -> int:
         """Return about how many lines the block takes at ``width``, without laying it out."""
@@ -58,7 +64,7 @@ class Block(NamedTuple):
         def mark(text: str) -> list[tuple[int, int]]:
             return spans(text, words) if words else []
 
-        lines = markdown_lines(self.text, width - 3, mark, self.fence) or [StyledLine()]
+        lines = markdown_lines(self.text, width - 3, mark, self.fence, self.columns, self.head) or [StyledLine()]
         if self.voice == "aside":
             lines = [line._replace(spans=(Span(0, len(line.text), "aside"), *line.spans)) for line in lines]
         prefix, bar, fill = _MARGINS[self.voice], f"bar-{self.voice}", "user" if self.voice == "user" else ""
@@ -107,7 +113,7 @@ class Document(msgspec.Struct, frozen=True):
 
 
 def _pieces(text: str, voice: Voice, exchange: int) -> Iterator[Block]:
-    """Cut a text at line ends into blocks; each knows whether it begins inside fenced code."""
+    """Cut a text at line ends into blocks; each knows whether it begins inside fenced code, or inside a table."""
     text = without_tabs(shown(text.strip("\n")))
     if len(text) <= BLOCK_CHARACTERS:
         yield Block(text, voice, None, exchange)
@@ -116,23 +122,50 @@ def _pieces(text: str, voice: Voice, exchange: int) -> Iterator[Block]:
     begun: str | None = None
     piece: list[str] = []
     size = 0
-    for line in _short_lines(text):
-        in_table = line.lstrip().startswith("|") and size < _TABLE_CHARACTERS
-        if size >= BLOCK_CHARACTERS and not in_table:
-            yield Block("\n".join(piece), voice, begun, exchange)
-            piece, size, begun = [], 0, fence
-        if opening := FENCE.match(line):
-            fence = opening[2] if fence is None else None
-        piece.append(line)
-        size += len(line) + 1
+    for is_table, run in _runs(text):
+        if is_table and fence is None and sum(map(len, run)) > BLOCK_CHARACTERS:
+            if piece:
+                yield Block("\n".join(piece), voice, begun, exchange)
+            yield from _table_pieces(run, voice, exchange)
+            piece, size, begun = [], 0, None
+            continue
+        for line in run:
+            if size >= BLOCK_CHARACTERS and (fence is not None or not is_table):
+                yield Block("\n".join(piece), voice, begun, exchange)
+                piece, size, begun = [], 0, fence
+            if opening := FENCE.match(line):
+                fence = opening[2] if fence is None else None
+            piece.append(line)
+            size += len(line) + 1
     if piece:
         yield Block("\n".join(piece), voice, begun, exchange)
+
+
+def _runs(text: str) -> Iterator[tuple[bool, list[str]]]:
+    """The lines of a text in runs: each a table, or lines that belong to none."""
+    for is_table, lines in groupby(_short_lines(text), key=is_table_line):
+        yield is_table, list(lines)
+
+
+def _table_pieces(lines: list[str], voice: Voice, exchange: int) -> Iterator[Block]:
+    """A long table in blocks whose columns agree."""
+    columns = natural_widths(lines)
+    piece: list[str] = []
+    size = 0
+    head = True
+    for line in lines:
+        if size >= BLOCK_CHARACTERS:
+            yield Block("\n".join(piece), voice, None, exchange, columns=columns, head=head)
+            piece, size, head = [], 0, False
+        piece.append(line)
+        size += len(line) + 1
+    yield Block("\n".join(piece), voice, None, exchange, columns=columns, head=head)
 
 
 def _short_lines(text: str) -> Iterator[str]:
     """The lines of a text; one longer than a block (minified code, base64) in several."""
     for line in text.split("\n"):
-        if len(line) <= BLOCK_CHARACTERS:
+        if len(line) <= (_TABLE_LINE_CHARACTERS if is_table_line(line) else BLOCK_CHARACTERS):
             yield line
         else:
             for place in range(0, len(line), BLOCK_CHARACTERS):

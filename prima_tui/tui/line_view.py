@@ -5,6 +5,7 @@ from __future__ import annotations
 from rich.style import Style
 from textual.cache import LRUCache
 from textual.geometry import Size
+from textual.reactive import Reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
@@ -18,9 +19,22 @@ class LineView(ScrollView, can_focus=True):
     corrected while parts are laid out.
     """
 
+    # Textual lays the whole screen out again and draws all of it when a view's virtual size changes. Here the scroll
+    # bar is always shown, so nothing moves: only the bar and the lines are drawn anew.
+    virtual_size: Reactive[Size] = Reactive(Size(0, 0), layout=False)
+
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
         self._strips: LRUCache[int, Strip] = LRUCache(_CACHED_LINES)
+        self._base_style: Style | None = None
+
+    def watch_virtual_size(self, size: Size) -> None:
+        """Textual's: another number of lines."""
+        if self.is_attached:
+            bar = self.vertical_scrollbar
+            bar.window_virtual_size = size.height
+            bar.window_size = self.page_height
+            self.scroll_y = self.validate_scroll_y(self.scroll_y)
 
     def draw_line(self, line: int, width: int) -> Strip:
         """Return line number ``line`` (from 0, in the whole view) for a view ``width`` cells wide."""
@@ -64,13 +78,16 @@ class LineView(ScrollView, can_focus=True):
     def notify_style_update(self) -> None:
         """Textual's: styles changed, so cached strips have old colours."""
         super().notify_style_update()
+        self._base_style = None
         self.palette_changed()
         self._strips.clear()
 
     @property
     def base_style(self) -> Style:
-        """The widget's own colours."""
-        return self.rich_style
+        """The widget's own colours (kept, since Textual works them out anew for every line)."""
+        if self._base_style is None:
+            self._base_style = self.rich_style
+        return self._base_style
 
     def render_line(self, y: int) -> Strip:
         """Textual's: return what stands at line ``y`` of the visible part."""

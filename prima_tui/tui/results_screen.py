@@ -37,6 +37,9 @@ if TYPE_CHECKING:
     from prima_tui.memory import Memory
 
 _PREVIEW_AFTER = 0.04
+# While someone types, the list keeps up with every key and the panes follow when the fingers rest.
+_PREVIEW_AFTER_TYPING = 0.15
+_TYPING_SECONDS = 0.4
 _INDEX_AFTER = 0.4
 # How often an answer is asked for again while the catalog fills or the index grows.
 _AGAIN_SECONDS = {"catalog": 0.3, "index": 1.0}
@@ -86,6 +89,7 @@ class ResultsScreen(Screen[None]):
         self._again_wanted = False
         self._again_at = 0.0
         self._embedded = 0
+        self._typed_at = 0.0
         self._shown_preview: tuple[object, ...] = ()
         self._list_share = 0
 
@@ -155,6 +159,7 @@ class ResultsScreen(Screen[None]):
         if message.query == self.query_text and self._answered is not None:
             return
         self.query_text = message.query
+        self._typed_at = time.monotonic()
         self._resume_when_answered = False
         self._search()
 
@@ -297,7 +302,8 @@ class ResultsScreen(Screen[None]):
         asked = (session.key, words, hit.exchange_index, session.message_count, session.ended_at)
         if asked == self._shown_preview:
             return
-        await asyncio.sleep(_PREVIEW_AFTER)
+        typing = time.monotonic() - self._typed_at < _TYPING_SECONDS
+        await asyncio.sleep(_PREVIEW_AFTER_TYPING if typing else _PREVIEW_AFTER)
         preview = await self._previews.preview(self.memory, hit, words)
         same = self._shown_preview[:3] == asked[:3]
         self._shown_preview = asked

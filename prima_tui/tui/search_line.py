@@ -10,6 +10,8 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
+from textual.geometry import Size
+from textual.reactive import Reactive
 from textual.strip import Strip
 from textual.timer import Timer
 from textual.widgets import Input, Static
@@ -49,6 +51,8 @@ class SearchInput(Input, inherit_bindings=False):
         Binding("enter", "screen.resume", "Resume", id="search.enter", tooltip="Resume the selected session"),
     ]
 
+    # The field has one line of a fixed width: a change of its text moves nothing, so nothing is laid out again.
+    virtual_size: Reactive[Size] = Reactive(Size(0, 0), layout=False)
     _colours_stale = True
 
     def notify_style_update(self) -> None:
@@ -93,6 +97,7 @@ class SearchLine(Vertical):
         self._waiting: Timer | None = None
         self._frame = 0
         self._count = Content("")
+        self._warnings: tuple[str, ...] | None = None
 
     def compose(self) -> ComposeResult:
         """Textual's: the parts."""
@@ -161,11 +166,14 @@ class SearchLine(Vertical):
         if final:
             self.stop_waiting()
         else:
-            self.query_one("#count", Static).update(self._count)
+            self.query_one("#count", Static).update(self._count, layout=False)
         self.show_warnings(answer.warnings)
 
     def show_warnings(self, warnings: tuple[str, ...]) -> None:
         """Show warnings about the query, none to hide the line."""
+        if warnings == self._warnings:
+            return
+        self._warnings = warnings
         line = self.query_one("#search-warnings", Static)
         line.display = bool(warnings)
         line.update(Content(" ⚠ " + " · ".join(shown(" ".join(warning.split())) for warning in warnings)))
@@ -181,9 +189,9 @@ class SearchLine(Vertical):
             if timer is not None:
                 timer.stop()
         self._waiting = self._spinner = None
-        self.query_one("#count", Static).update(self._count)
+        self.query_one("#count", Static).update(self._count, layout=False)
 
     def _spin(self) -> None:
         self._spinner = self._spinner or self.set_interval(0.1, self._spin)
         self._frame = (self._frame + 1) % len(_SPINNER)
-        self.query_one("#count", Static).update(Content(f"{_SPINNER[self._frame]} searching"))
+        self.query_one("#count", Static).update(Content(f"{_SPINNER[self._frame]} searching"), layout=False)

@@ -60,13 +60,15 @@ class StatusLine(Horizontal):
             Content(f" {what} {done:,} of {total:,}" if total else f" {what}"),
             (f"  {hint}" if hint else "", "$foreground 60%"),
         )
-        self.query_one(Work).update(parts)
-        self.set_class(True, "-busy")
+        self._tell(parts)
 
     def show_note(self, note: str) -> None:
         """Show a line instead of progress; "" for none."""
-        self.query_one(Work).update(Content(f" {note}" if note else ""))
-        self.set_class(False, "-busy")
+        self._tell(Content(f" {note}" if note else ""))
+
+    def _tell(self, text: Content) -> None:
+        self.set_class(bool(text.plain), "-telling")
+        self.query_one(Work).update(text, layout=False)
 
     def show_state(self, parts: list[str], problems: int) -> None:
         """Show facts at the right, and how many problems the startup log tells of."""
@@ -74,4 +76,4 @@ class StatusLine(Horizontal):
         if problems:
             noun = "note" if problems == 1 else "notes"
             text = text + Content.assemble(" · " if parts else "", (f"{problems} {noun} (F9)", "$text-warning"))
-        self.query_one(State).update(text + Content(" "))
+        self.query_one(State).update(text + Content(" "), layout=False)

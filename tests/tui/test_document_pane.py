@@ -129,6 +129,15 @@ def test_code_cut_into_blocks_is_still_code() -> None:
     assert [line.text.strip() for line in blocks[-1].lines(60, ())][-1] == "after"
 
 
+def test_the_columns_of_a_long_table_agree_in_all_its_blocks() -> None:
+    rows = [f"| file{n}.py | {'because ' * (n % 9)} |" for n in range(500)]
+    blocks = markdown_document("\n".join(["# Files", "", "| file | why |", "|---|---|", *rows, "", "end"]), ()).blocks
+    assert len(blocks) > 5
+    places = {line.text.index("because") for block in blocks for line in block.lines(60, ())[:40] if "bec" in line.text}
+    assert len(places) == 1
+    assert sum("file  " in line.text and "why" in line.text for block in blocks for line in block.lines(60, ())) == 1
+
+
 def test_subagents_compactions_and_what_was_taken_back_are_set_off() -> None:
     exchanges = (
         Exchange("a", "b"),

@@ -6,8 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from prima_tui.tui.markdown_lines import column_widths, markdown_lines, table_rows
+from prima_tui.tui.markdown_lines import markdown_lines
 from prima_tui.tui.styled_lines import StyledLine
+from prima_tui.tui.table_lines import column_widths, table_rows
 
 
 def plain(_text: str) -> list[tuple[int, int]]:
