@@ -112,8 +112,9 @@ class Documents:
     ) -> DocumentsAnswer:
         """Answer a query from the index as it stands, and from files too new to be in it by word.
 
-        Each document stands there once with its best chunk; with ``every_chunk`` the best chunks, whatever document
-        they are of. When the semantic half fails, keyword hits come with a warning. Raises Cancelled.
+        Each document stands there once with its best chunk. With ``every_chunk`` the query is taken as a question, and
+        the chunks that answer it best come back, whatever document they are of and whatever the mode. When the semantic
+        half fails, keyword hits come with a warning. Raises Cancelled.
         """
         from prima_tui.model.query import parse
         from prima_tui.search.documents import DocumentSearch
@@ -134,9 +135,10 @@ class Documents:
         with self._opening:
             if self._search is None:
                 self._search = DocumentSearch(index)
-        hits = self._search.search(
-            parsed, mode, self._model().query, now, cancel, warnings, limit=limit, every_chunk=every_chunk
-        )
+        if every_chunk:
+            hits = self._search.chunks(parsed, self._model().query, cancel, warnings, limit)
+        else:
+            hits = self._search.search(parsed, mode, self._model().query, now, cancel, warnings, limit)
         return DocumentsAnswer(
             query=query,
             mode=mode,

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING
 import filelock
 import msgspec
 
+from prima_tui.documents.chunks import passages
 from prima_tui.documents.document import digest, read_document
 from prima_tui.documents.settings import DocumentSettings
 from prima_tui.documents.walk import DocumentFile, Walk, walk
 from prima_tui.errors import ModelUnavailable, PrimaError, StoreBusy, StoreUnusable
-from prima_tui.index.documents import DocumentIndex, read_of_chunk
+from prima_tui.index.documents import DocumentIndex
 from prima_tui.index.embedder import EmbeddingModel, text_hash
 from prima_tui.model.documents import Document, DocumentsProgress
 from prima_tui.model.hits import Cancel
@@ -219,10 +220,17 @@ class _Run:
 
     def _embed(self, documents: Sequence[Document]) -> None:
         """Embed what is not known of some documents and store them. Raises _Stopped, with what was done stored."""
-        texts = {text_hash(text): text for one in documents for chunk in one.chunks if (text := read_of_chunk(chunk))}
+        texts: dict[str, str] = {}
+        fresh = 0
+        for one in documents:
+            for chunk in one.chunks:
+                read = {text_hash(text): text for text in passages(chunk)}
+                fresh += any(key not in self._known and key not in texts for key in read)
+                texts.update(read)
         chunks = sum(len(one.chunks) for one in documents)
         missing = [key for key in texts if key not in self._known]
         vectors: dict[str, Vector] = {}
+        embedded = self._progress.chunks_embedded
         for place in range(0, len(missing), _STEP):
             if self._out_of_time():
                 self._index.write(vectors, ())
@@ -233,11 +241,11 @@ class _Run:
                 vectors = {}
             step = missing[place : place + _STEP]
             vectors.update(zip(step, self._model.embed([texts[key] for key in step]), strict=True))
-            self._tell(chunks_embedded=self._progress.chunks_embedded + len(step))
+            self._tell(chunks_embedded=embedded + fresh * min(len(missing), place + _STEP) // len(missing))
         self._index.write(vectors, documents)
         self._known.update(vectors)
         self._index.load()
         self._tell(
             files_done=self._progress.files_done + len(documents),
-            chunks_reused=self._progress.chunks_reused + chunks - len(missing),
+            chunks_reused=self._progress.chunks_reused + chunks - fresh,
         )

@@ -2,7 +2,7 @@
 
 The file is opened for one unit of work at a time. What a search compares with is an in-memory copy that takes over only
 what was written since it last looked; it also holds documents that are not in the file yet, without vectors. Vectors
-are kept by the hash of the text they are of, so text that moves, or stands in two documents, is embedded once.
+are kept by the hash of the passage they are of, so text that moves, or stands in two documents, is embedded once.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 import msgspec
 
+from prima_tui.documents.chunks import passages
 from prima_tui.errors import ModelUnavailable, StoreBusy
 from prima_tui.index.database import DatabaseFile, fetched
-from prima_tui.index.embedder import DIMENSIONS, READ_CHARACTERS, text_hash
+from prima_tui.index.embedder import DIMENSIONS, text_hash
 from prima_tui.index.messages import MessageTable
 from prima_tui.index.vectors import FLOOR
 from prima_tui.model.documents import Chunk, Document
@@ -34,7 +35,9 @@ _MIGRATIONS = [
         "CREATE TABLE store.files (path VARCHAR, sha256 VARCHAR, title VARCHAR, modified_at TIMESTAMP, warning VARCHAR,"
         " left_out BOOLEAN, indexed_at TIMESTAMP, written BIGINT)",
         "CREATE TABLE store.chunks (path VARCHAR, position INTEGER, headings VARCHAR[], first_line INTEGER,"
-        " last_line INTEGER, text VARCHAR, hash VARCHAR)",
+        " last_line INTEGER, text VARCHAR)",
+        # what the model reads of each chunk, by the hash of the text
+        "CREATE TABLE store.passages (path VARCHAR, position INTEGER, hash VARCHAR)",
         f"CREATE TABLE store.vectors (hash VARCHAR, vector FLOAT[{DIMENSIONS}])",
         "INSERT INTO store.meta VALUES ('written', '0'), ('identity', uuid()::VARCHAR)",
     ]
@@ -62,12 +65,6 @@ class StoredDocument(msgspec.Struct, frozen=True):
     """None for one that is in memory only."""
     warning: str = ""
     left_out: bool = False
-
-
-def read_of_chunk(chunk: Chunk) -> str:
-    """Return what the model reads of a chunk: the headings above it, then its text, the first 2,000 characters."""
-    above = chunk.heading
-    return (f"{above}\n{chunk.text}" if above else chunk.text)[:READ_CHARACTERS]
 
 
 class DocumentIndex:
@@ -160,7 +157,7 @@ class DocumentIndex:
             )
             self._chunks[path] = found
         store.execute(
-            "INSERT INTO memory.near SELECT path, position, vector FROM store.chunks JOIN store.vectors USING (hash)"
+            "INSERT INTO memory.near SELECT path, position, vector FROM store.passages JOIN store.vectors USING (hash)"
             " WHERE path IN (SELECT unnest($paths))",
             {"paths": changed},
         )
@@ -226,6 +223,10 @@ class DocumentIndex:
         with self._lock:
             return {path: one for path, one in self._documents.items() if one.indexed_at is not None}
 
+    def document(self, path: str) -> StoredDocument | None:
+        """Return a document that is in memory; None when it is gone meanwhile."""
+        return self._documents.get(path)
+
     def chunk(self, path: str, position: int) -> Chunk | None:
         """Return a chunk; None when it is gone meanwhile."""
         chunks = self._chunks.get(path, ())
@@ -235,10 +236,10 @@ class DocumentIndex:
         """Return a cursor for :meth:`near`, to interrupt it from another thread."""
         return self.table.connection.cursor()
 
-    def near(self, vector: Vector, cursor: duckdb.DuckDBPyConnection, *, every_chunk: bool = False) -> list[Near]:
-        """Compare the query's vector with every chunk by cosine; return the best of each document, or every chunk.
+    def near(self, vector: Vector, cursor: duckdb.DuckDBPyConnection, floor: float = FLOOR) -> list[Near]:
+        """Compare the query's vector with every passage by cosine; return each chunk with that of its nearest.
 
-        What is below the floor is dropped. Raises Cancelled when the cursor was interrupted, ModelUnavailable when the
+        Chunks below ``floor`` are dropped. Raises Cancelled when the cursor was interrupted, ModelUnavailable when the
         vector is of another size.
         """
         if len(vector) != self._state[1]:
@@ -248,15 +249,11 @@ class DocumentIndex:
                 f"{self.model} gives vectors of {len(vector)} numbers, the index holds some of {self._state[1]}:"
                 " a rebuild is due"
             )
-        likeness = f"array_cosine_similarity(vector, $vector::FLOAT[{len(vector)}])"
-        alike = f"SELECT path, position, {likeness} AS likeness FROM near"
-        best = "arg_max(position, likeness), max(likeness)"
         rows = fetched(
             cursor,
-            f"SELECT path, position, likeness FROM ({alike}) WHERE likeness >= {FLOOR}::FLOAT"
-            if every_chunk
-            else f"SELECT path, {best} FROM ({alike}) WHERE likeness >= {FLOOR}::FLOAT GROUP BY path",
-            {"vector": vector.tolist()},
+            f"SELECT path, position, max(array_cosine_similarity(vector, $vector::FLOAT[{len(vector)}])) AS likeness"
+            " FROM near GROUP BY path, position HAVING likeness >= $floor::FLOAT",
+            {"vector": vector.tolist(), "floor": floor},
         )
         return [Near(row[0], row[1], float(row[2])) for row in rows]
 
@@ -292,11 +289,12 @@ class DocumentIndex:
                     {"hashes": list(vectors), "vectors": [vector.tolist() for vector in vectors.values()]},
                 )
             paths = [*(one.path for one in documents), *gone]
-            for table in ("files", "chunks"):
+            for table in ("files", "chunks", "passages"):
                 store.execute(f"DELETE FROM store.{table} WHERE path IN (SELECT unnest($paths))", {"paths": paths})
             now = datetime.now(UTC).replace(tzinfo=None)
             _insert(store, "files", [_file_row(one, now, written) for one in documents])
             _insert(store, "chunks", [row for one in documents for row in _chunk_rows(one)])
+            _insert(store, "passages", [row for one in documents for row in _passage_rows(one)])
 
     def _settle_model(self, store: duckdb.DuckDBPyConnection, sizes: set[int]) -> None:
         """See to it that all vectors in the file are of one model and one size: the first ones written decide."""
@@ -331,7 +329,7 @@ class DocumentIndex:
     def forget_unused_vectors(self) -> None:
         """Drop the vectors of texts that stand in no document any more. Raises StoreBusy, StoreUnusable."""
         with self._file.writing() as store:
-            store.execute("DELETE FROM store.vectors WHERE hash NOT IN (SELECT hash FROM store.chunks)")
+            store.execute("DELETE FROM store.vectors WHERE hash NOT IN (SELECT hash FROM store.passages)")
 
     def close(self) -> None:
         """Let the memory go."""
@@ -360,14 +358,12 @@ def _file_row(one: Document, now: datetime, written: int) -> list[Any]:
 
 def _chunk_rows(one: Document) -> list[list[Any]]:
     return [
-        [
-            one.path,
-            position,
-            list(chunk.headings),
-            chunk.first_line,
-            chunk.last_line,
-            chunk.text,
-            text_hash(read_of_chunk(chunk)),
-        ]
+        [one.path, position, list(chunk.headings), chunk.first_line, chunk.last_line, chunk.text]
         for position, chunk in enumerate(one.chunks)
+    ]
+
+
+def _passage_rows(one: Document) -> list[list[Any]]:
+    return [
+        [one.path, position, text_hash(text)] for position, chunk in enumerate(one.chunks) for text in passages(chunk)
     ]

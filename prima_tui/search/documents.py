@@ -4,24 +4,37 @@ document a session whose title are its headings and whose one file is itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from datetime import datetime
+from typing import TYPE_CHECKING
 
-from prima_tui.errors import ModelUnavailable
-from prima_tui.index.documents import DocumentIndex, StoredDocument
-from prima_tui.index.vectors import Similar
+from prima_tui.errors import ModelUnavailable, PrimaError
+from prima_tui.index.documents import DocumentIndex, Near, StoredDocument
+from prima_tui.index.vectors import FLOOR, Similar
 from prima_tui.model.documents import DocumentHit
-from prima_tui.model.hits import Cancel, Mode
+from prima_tui.model.hits import Cancel, Hit, Mode
 from prima_tui.model.query import Query, matches
 from prima_tui.model.session import FileChange, Session
 from prima_tui.model.text import fold
 from prima_tui.search import combined
 from prima_tui.search.combined import Found
+from prima_tui.search.keyword import query_words
 from prima_tui.search.library import Entry, Library
+from prima_tui.search.questions import content_words, shares
 from prima_tui.search.semantic import SemanticHit
 from prima_tui.sources.assemble import Part
 
+if TYPE_CHECKING:
+    from prima_tui.index.embedder import Vector
+
+Place = tuple[str, int]
+"""A chunk: its document's path, its position in it."""
+
 _SOURCE = "docs"
+_SHARE_OF_WORDS = 0.3
+_FLOOR_OF_ANSWERS = 0.2
+"""A chunk that is less like a question says nothing about it."""
+_WORDS_OF_QUESTION = 40
 
 
 class DocumentSearch:
@@ -29,54 +42,88 @@ class DocumentSearch:
 
     def __init__(self, index: DocumentIndex) -> None:
         self._index = index
-        self._prepared: dict[bool, tuple[int, Library]] = {}
+        self._prepared: tuple[int, Library] | None = None
 
     def search(
         self,
         query: Query,
         mode: Mode,
-        embed: Callable[[str], object],
+        embed: Callable[[str], Vector],
         now: datetime,
         cancel: Cancel,
         warnings: list[str],
-        *,
         limit: int | None = None,
-        every_chunk: bool = False,
     ) -> list[DocumentHit]:
-        """Return hits, best first, ties newest first: each document once with its best chunk, or chunks of their own.
+        """Return the documents found, each with its best chunk, best first, ties newest first.
 
         Whether a file has changed meanwhile is not looked at. Raises Cancelled.
         """
-        library = self._library(every_chunk)
+        library = self._library()
 
         def similar(query: Query, cancel: Cancel) -> list[object]:
-            return list(self._similar(library, query, embed, cancel, every_chunk))
+            return list(self._similar(library, query, embed, cancel))
 
         found = combined.search(library, self._index.table, similar, query, mode, now, cancel, warnings)
-        documents = {one.path: one for one in self._index.documents()}
-        hits = []
-        for one in found[:limit]:
-            hit = self._hit(one, library, documents)
-            if hit is not None:
-                hits.append(hit)
-        return hits
+        words = query_words(query)
+        hits = [self._hit(self._best_place(one, library, words), one.hit) for one in found[:limit]]
+        return [hit for hit in hits if hit is not None]
 
-    def _library(self, every_chunk: bool) -> Library:
+    def chunks(
+        self,
+        query: Query,
+        embed: Callable[[str], Vector],
+        cancel: Cancel,
+        warnings: list[str],
+        limit: int | None = None,
+    ) -> list[DocumentHit]:
+        """Return the chunks that answer a question best, whatever document they are of. Raises Cancelled.
+
+        A question has words that its answer needn't have, so a chunk counts by how near it is in meaning and by which
+        of the words it holds, rare ones more: the cosine, plus 0.3 for all of them; both on the scale of 100.
+        """
+        library = self._library()
+        table = self._index.table
+        near: dict[Place, float] = {}
+        try:
+            near = {(one.path, one.position): one.similarity for one in self._near(query, embed, cancel, floor=-1.0)}
+        except PrimaError as error:
+            warnings.insert(0, f"search by meaning is off, these are keyword results: {error}")
+        cursor = table.connection.cursor()
+        cancel.on_cancel(cursor.interrupt)
+        words = content_words(query)[:_WORDS_OF_QUESTION]
+        matches_by_part = table.find(words, "", cursor)
+        held = shares(matches_by_part, len(words), sum(len(entry.numbers) for entry in library.entries))
+        by_word: dict[Place, float] = {}
+        for part, share in held.items():
+            entry = library.by_number.get(part)
+            if entry is not None:
+                one = entry.parts[entry.numbers.index(part)]
+                by_word[one.path, one.number] = share
+        hits = []
+        for place in near.keys() | by_word.keys():
+            score = near.get(place, 0.0) + _SHARE_OF_WORDS * by_word.get(place, 0.0)
+            entry = library.by_place.get(place)
+            if score >= _FLOOR_OF_ANSWERS and entry is not None and matches(query, entry.session):
+                keyword = by_word[place] * 100 if place in by_word else None
+                found = Hit(entry.session, score * 100, keyword, near.get(place))
+                hits.append((score, place, found))
+        hits.sort(key=lambda one: (-one[0], one[1]))
+        shown = [self._hit(place, found) for _score, place, found in hits[:limit]]
+        return [hit for hit in shown if hit is not None]
+
+    def _library(self) -> Library:
         generation = self._index.generation
-        known = self._prepared.get(every_chunk)
-        if known is not None and known[0] == generation:
-            return known[1]
-        entries: list[Entry] = []
-        for one in sorted(self._index.documents(), key=lambda one: (one.modified_at, one.path), reverse=True):
-            if one.headings:
-                entries += self._chunk_entries(one) if every_chunk else [self._entry(one)]
+        if self._prepared is not None and self._prepared[0] == generation:
+            return self._prepared[1]
+        documents = sorted(self._index.documents(), key=lambda one: (one.modified_at, one.path), reverse=True)
+        entries = tuple(self._entry(one) for one in documents if one.headings)
         library = Library(
-            entries=tuple(entries),
+            entries=entries,
             by_key={entry.session.key: entry for entry in entries},
             by_number={number: entry for entry in entries for number in entry.numbers if number >= 0},
             by_place={(part.path, part.number): entry for entry in entries for part in entry.parts},
         )
-        self._prepared[every_chunk] = (generation, library)
+        self._prepared = (generation, library)
         return library
 
     def _entry(self, one: StoredDocument) -> Entry:
@@ -90,44 +137,48 @@ class DocumentSearch:
             (fold(one.path),),
         )
 
-    def _chunk_entries(self, one: StoredDocument) -> list[Entry]:
-        return [
-            Entry(
-                _as_session(one, f"{one.path}#{position}"),
-                (Part(one.path, position, 1),),
-                (self._number(one.path, position),),
-                fold(heading),
-                (fold(one.path),),
-            )
-            for position, heading in enumerate(one.headings)
-        ]
-
     def _number(self, path: str, position: int) -> int:
         number = self._index.table.part(path, position)
         return -1 if number is None else number
 
-    def _similar(
-        self, library: Library, query: Query, embed: Callable[[str], object], cancel: Cancel, every_chunk: bool
-    ) -> list[SemanticHit]:
+    def _near(self, query: Query, embed: Callable[[str], Vector], cancel: Cancel, floor: float = FLOOR) -> list[Near]:
         if self._index.other_model:
             raise ModelUnavailable(
                 f"the index was made with {self._index.other_model}, not {self._index.model}: a rebuild is due"
+                " (prima-tui docs index --rebuild)"
             )
         vector = embed(query.text)
         cancel.check()
         cursor = self._index.cursor()
         cancel.on_cancel(cursor.interrupt)
-        hits = []
-        for near in self._index.near(vector, cursor, every_chunk=every_chunk):  # type: ignore[arg-type]
-            entry = library.by_place.get((near.path, near.position))
-            if entry is not None and matches(query, entry.session):
-                place = Similar(near.path, near.position, _SOURCE, entry.session.id, 0, near.similarity, "")
-                hits.append(SemanticHit(entry.session, near.similarity, place))
-        return hits
+        return self._index.near(vector, cursor, floor)
 
-    def _hit(self, found: Found, library: Library, documents: Mapping[str, StoredDocument]) -> DocumentHit | None:
+    def _similar(
+        self, library: Library, query: Query, embed: Callable[[str], Vector], cancel: Cancel
+    ) -> list[SemanticHit]:
+        best: dict[str, SemanticHit] = {}
+        for near in self._near(query, embed, cancel):
+            entry = library.by_place.get((near.path, near.position))
+            known = best.get(near.path)
+            if entry is None or (known is not None and known.similarity >= near.similarity):
+                continue
+            place = Similar(near.path, near.position, _SOURCE, entry.session.id, 0, near.similarity, "")
+            best[near.path] = SemanticHit(entry.session, near.similarity, place)
+        return [hit for hit in best.values() if matches(query, hit.session)]
+
+    def _best_place(self, found: Found, library: Library, words: Sequence[str]) -> Place | None:
+        """Return the chunk to show: one with all words, else the nearest in meaning, else one with most words."""
         place = found.place(library)
-        document = documents.get(place[0]) if place else None
+        if place is None or found.stored is None:
+            return place[:2] if place else None
+        chunk = self._index.chunk(place[0], place[1])
+        text = fold(f"{chunk.heading}\n{chunk.text}") if chunk is not None else ""
+        if words and all(word in text for word in words):
+            return place[:2]
+        return found.stored.path, found.stored.number
+
+    def _hit(self, place: Place | None, found: Hit) -> DocumentHit | None:
+        document = self._index.document(place[0]) if place else None
         chunk = self._index.chunk(place[0], place[1]) if place else None
         if document is None or chunk is None:
             return None  # it went while it was searched
@@ -138,9 +189,9 @@ class DocumentSearch:
             first_line=chunk.first_line,
             last_line=chunk.last_line,
             text=chunk.text,
-            score=found.hit.score,
-            keyword_score=found.hit.keyword_score,
-            similarity=found.hit.similarity,
+            score=found.score,
+            keyword_score=found.keyword_score,
+            similarity=found.similarity,
             modified_at=document.modified_at,
         )
 
