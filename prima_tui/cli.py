@@ -5,7 +5,6 @@ Exit codes: 0 done (an empty result is done), 1 failed, 2 wrong usage, 130 cance
 
 from __future__ import annotations
 
-import contextlib
 import os
 import sys
 from collections.abc import Callable, Mapping
@@ -16,7 +15,10 @@ import click
 
 from prima_tui import __version__
 from prima_tui.cli_agents import install_skills
+from prima_tui.cli_docs import docs
 from prima_tui.errors import PrimaError, UsageError
+from prima_tui.printing import print_result as _print
+from prima_tui.printing import warn as _warn
 
 if TYPE_CHECKING:
     from prima_tui.memory import Memory
@@ -104,30 +106,6 @@ def _memory(
         raise UsageError(f"the workspace {folder} is no folder")
     settings = load_settings(folder, paths_below(home) if home else None)
     return Memory(Scope(folder, everywhere, home or Path.home(), env or dict(os.environ)), settings)
-
-
-def _print(document: dict[str, Any] | None, text: Callable[[], str]) -> None:
-    """Print one JSON document, or the text; a reader that went away (``| head``) is no error."""
-    try:
-        if document is not None:
-            import orjson
-
-            data = orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
-            sys.stdout.buffer.write(data)
-        else:
-            sys.stdout.buffer.write(text().encode("utf-8", "replace") + b"\n")
-        sys.stdout.buffer.flush()
-    except BrokenPipeError:
-        with contextlib.suppress(OSError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def _warn(lines: list[str], as_json: bool) -> None:
-    if not as_json:
-        from prima_tui.output import one_line
-
-        for line in lines:
-            click.echo(f"warning: {one_line(line)}", err=True)
 
 
 def _progress(progress: IndexProgress) -> None:
@@ -243,6 +221,7 @@ def search(
         _end_progress()
         if progress.note:
             notes.append(progress.note)
+        notes += memory.update_documents(budget, progress.seconds)
     answer = memory.search(" ".join(query), mode, limit=limit, deep=deep)
     _warn([*answer.warnings, *notes, *snapshot.warnings], as_json)
     document = output.search_json(answer, [*notes, *snapshot.warnings]) if as_json else None
@@ -474,6 +453,7 @@ def serve_agents(workspace: Path | None, everywhere: bool) -> None:
 
 
 program.add_command(install_skills)
+program.add_command(docs)
 
 
 def main() -> None:

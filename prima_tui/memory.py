@@ -17,10 +17,13 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from prima_tui.config import MEMORY_FOLDER, Settings, memory_folder, private_folder
+from prima_tui.documents.project import find_root
+from prima_tui.documents_memory import Documents
 from prima_tui.errors import ModelUnavailable, PrimaError, StoreBusy, StoreUnusable, UsageError
 from prima_tui.extracts import StoredExtract, extract_markdown, stored_extracts, write_extract
 from prima_tui.forgotten import Forgotten, ForgottenSession, IndexPlaces
 from prima_tui.last_list import LastList
+from prima_tui.model.documents import DocumentHit
 from prima_tui.model.hits import (
     Answer,
     Cancel,
@@ -48,6 +51,9 @@ if TYPE_CHECKING:
     from prima_tui.search.combined import Found
     from prima_tui.search.lines import EditFound
 
+_DOCUMENTS_SHOWN = 5
+"""Documents beside the sessions of a search."""
+
 
 class Memory:
     """Everything a person or an agent can ask of the history in one scope."""
@@ -65,6 +71,7 @@ class Memory:
         self._index: SemanticIndex | None = None
         self._embedder: EmbeddingModel | None = None
         self._other: Memory | None = None
+        self._project: Documents | None = None
 
     # -- the history --------------------------------------------------------------------------------------------
 
@@ -207,6 +214,7 @@ class Memory:
         if mode != "keyword" and query.text:
             indexed, waiting = self._coverage()
         hits = self._with_exchanges(found[:limit]) if limit is not None else [one.hit for one in found]
+        documents = self._documents_found(text, mode, limit, cancel, now, warnings)
         return Answer(
             query=text,
             mode=mode,
@@ -214,12 +222,49 @@ class Memory:
             words=(*query.words, *query.phrases),
             similar=tuple(similar),
             extracts=tuple(extracts),
+            documents=documents,
             session_history=tuple(past),
             warnings=tuple(warnings),
             took_ms=(time.perf_counter() - started) * 1000,
             indexed_exchanges=indexed,
             pending_files=waiting,
         )
+
+    def documents(self) -> Documents | None:
+        """Return the service over the documents of the workspace's project, None when it has no memory of them."""
+        root = find_root(self.scope.workspace)
+        with self._opening:
+            if root is None:
+                self._project = None
+            elif self._project is None or self._project.root != root:
+                self._project = Documents(
+                    root,
+                    self.settings,
+                    env=self.scope.env,
+                    model=self._model(),
+                    notice=lambda line: self.log.note([line]),
+                )
+            return self._project
+
+    def update_documents(self, budget: float | None = None, spent: float = 0.0) -> list[str]:
+        """Index new and changed documents within what is left of the budget; return what is to be said of it."""
+        documents = self.documents()
+        if documents is None:
+            return []
+        budget = self.settings.budget_seconds if budget is None else budget
+        progress = documents.index(budget=max(0.0, budget - spent))
+        return [f"documents: {line}" for line in (*progress.warnings, progress.note) if line]
+
+    def _documents_found(
+        self, text: str, mode: Mode, limit: int | None, cancel: Cancel, now: datetime, warnings: list[str]
+    ) -> tuple[DocumentHit, ...]:
+        """Return the best documents beside a limited number of sessions; warnings that are new are added."""
+        documents = self.documents() if limit is not None else None
+        if documents is None:
+            return ()
+        found = documents.find(text, mode, _DOCUMENTS_SHOWN, cancel=cancel, now=now)
+        warnings += [line for line in found.warnings if line not in warnings]
+        return found.hits
 
     def _past(self, query: Query, words: Sequence[str], now: datetime) -> list[PastEntry]:
         from prima_tui.search.past import search_past
@@ -421,6 +466,8 @@ class Memory:
             self._history.close()
         if self._index is not None:
             self._index.close()
+        if self._project is not None:
+            self._project.close()
 
     # -- what is opened at first use ----------------------------------------------------------------------------
 

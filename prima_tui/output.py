@@ -8,6 +8,7 @@ from typing import Any
 
 from prima_tui.extracts import StoredExtract, duration, extract_markdown, local_time
 from prima_tui.forgotten import ForgottenSession
+from prima_tui.model.documents import DocumentHit
 from prima_tui.model.hits import Answer, Conversation, Hit, Snapshot, Status
 from prima_tui.model.session import Exchange, FileChange, Session, TextEdit, ToolUse, shown_path
 from prima_tui.model.text import fold, shown, snippet
@@ -97,7 +98,7 @@ def search_json(answer: Answer, warnings: Iterable[str]) -> Json:
         "indexed": {"exchanges": answer.indexed_exchanges, "pending_files": answer.pending_files},
         "results": [hit_json(hit) for hit in answer.hits],
         "similar": [session_json(one) for one in answer.similar],
-        "documents": [],
+        "documents": [document_json(hit) for hit in answer.documents],
         "extracts": [
             extract_json(one.path, one.project, one.at, one.description, one.score) for one in answer.extracts
         ],
@@ -105,6 +106,23 @@ def search_json(answer: Answer, warnings: Iterable[str]) -> Json:
             {"month": one.month, "date": one.date, "time": one.time, "text": one.text, "projects": list(one.projects)}
             for one in answer.session_history
         ],
+    }
+
+
+def document_json(hit: DocumentHit) -> Json:
+    """Return one chunk of a document in its stable shape."""
+    return {
+        "path": hit.path,
+        "title": hit.title,
+        "heading": hit.heading,
+        "first_line": hit.first_line,
+        "last_line": hit.last_line,
+        "score": hit.score,
+        "keyword_score": hit.keyword_score,
+        "similarity": hit.similarity,
+        "modified_at": instant(hit.modified_at),
+        "stale": hit.stale,
+        "text": hit.text,
     }
 
 
@@ -282,6 +300,14 @@ def search_text(answer: Answer) -> str:
         blocks.append("Nothing was found." if answer.query.strip() else "No sessions here.")
     if answer.similar:
         blocks.append("Similar titles and files:\n" + "\n".join(session_text(one) for one in answer.similar))
+    if answer.documents:
+        blocks.append(
+            "Documents:\n"
+            + "\n".join(
+                f"{hit.score:6.1f}  {one_line(f'{hit.path}:{hit.first_line}')}  {one_line(hit.heading or hit.title)}"
+                for hit in answer.documents
+            )
+        )
     if answer.extracts:
         rows = [f"{one.score:6.1f}  {one_line(one.description)}\n{'':8}{one_line(one.path)}" for one in answer.extracts]
         blocks.append("Extracts and checkpoints:\n" + "\n".join(rows))

@@ -9,6 +9,7 @@ from typing import Literal
 
 import msgspec
 
+from prima_tui.model.documents import DocumentHit
 from prima_tui.model.session import Exchange, ResumeCommand, Session
 
 Mode = Literal["keyword", "semantic", "combined"]
@@ -74,6 +75,8 @@ class Answer(msgspec.Struct, frozen=True, gc=False):
     """When nothing was found: sessions with a like title or file path, for a heading of their own."""
     extracts: tuple[ExtractFound, ...] = ()
     """Of a deep search only."""
+    documents: tuple[DocumentHit, ...] = ()
+    """The best of the project's documents, where it has a memory and the number of hits was limited."""
     session_history: tuple[PastEntry, ...] = ()
     """Under the heading ``Session History Summaries``, when there are no hits."""
     warnings: tuple[str, ...] = ()

@@ -1,0 +1,212 @@
+"""``prima-tui docs …``: a project's documents, searched and asked from the command line."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from prima_tui.errors import PrimaError
+from prima_tui.printing import print_result, warn, write_out
+
+if TYPE_CHECKING:
+    from prima_tui.documents_memory import Documents
+    from prima_tui.model.documents import DocumentHit, DocumentsProgress
+    from prima_tui.model.hits import Mode
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+@click.group()
+def docs() -> None:
+    """The project's own documents (.md, .markdown, .txt): index, search, ask."""
+
+
+def _options(command: Command) -> Command:
+    command = click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")(command)
+    return click.option(
+        "-w",
+        "--workspace",
+        type=click.Path(path_type=Path, file_okay=False, exists=True),
+        default=None,
+        help="Where the project is looked for, upwards (default: the current folder).",
+    )(command)
+
+
+_budget_option = click.option(
+    "--budget", type=click.FloatRange(0), default=None, help="Seconds for indexing first (default 20)."
+)
+
+
+def _documents(workspace: Path | None) -> Documents:
+    from prima_tui.config import load_settings
+    from prima_tui.documents_memory import Documents
+
+    folder = (workspace or Path.cwd()).absolute()
+    root = Documents.find_root(folder)
+    if root is None:
+        raise PrimaError(f"{folder} is in no project with a memory; `prima-tui docs init` makes one")
+    return Documents(root, load_settings(folder))
+
+
+@docs.command()
+@_options
+@click.option("--gitignore/--no-gitignore", default=None, help="Add .memory to .gitignore, or don't; else it is asked.")
+def init(workspace: Path | None, as_json: bool, gitignore: bool | None) -> None:
+    """Make this folder a project: its .memory folder, where the index will be."""
+    from prima_tui.documents import project
+    from prima_tui.documents_memory import Documents
+    from prima_tui.registration import NAME, server_command
+
+    folder = (workspace or Path.cwd()).absolute()
+    there = (folder / project.MEMORY_FOLDER).is_dir()
+    root = Documents.init(folder)
+    ignored = project.is_ignored(root)
+    if not ignored:
+        if gitignore is None and sys.stdin.isatty() and not as_json:
+            gitignore = click.confirm("Add .memory to .gitignore?", default=True, err=True)
+        if gitignore:
+            project.add_to_gitignore(root)
+            ignored = True
+    command, *arguments = server_command()
+    block = {"mcpServers": {NAME: {"command": command, "args": arguments}}}
+    document = {
+        "project": str(root),
+        "created": not there,
+        "ignored": ignored,
+        "mcp": block,
+        "warnings": [],
+    }
+
+    def text() -> str:
+        import json
+
+        from prima_tui.output import one_line
+
+        lines = [f"{one_line(str(root / project.MEMORY_FOLDER))} {'was there already' if there else 'made'}."]
+        if not ignored:
+            lines.append("It isn't in .gitignore (--gitignore adds it); the index in it holds the documents' text.")
+        lines += ["`prima-tui docs index` reads the documents. For agents, in .mcp.json:", ""]
+        return "\n".join([*lines, json.dumps(block, indent=2)])
+
+    print_result(document if as_json else None, text)
+
+
+@docs.command()
+@_options
+@click.option("--budget", type=click.FloatRange(0), default=None, help="Most seconds (default: until done).")
+@click.option("--rebuild", is_flag=True, help="Embed everything anew, as another model asks for.")
+def index(workspace: Path | None, as_json: bool, budget: float | None, rebuild: bool) -> None:
+    """Bring the index up to date; progress on stderr, then what was done."""
+    from prima_tui import output_documents as output
+
+    progress = _documents(workspace).index(_progress, budget=budget, rebuild=rebuild)
+    _end_progress()
+    if not progress.finished and budget is None:
+        raise PrimaError(progress.note)
+    warn([*progress.warnings, *([progress.note] if progress.note else [])], as_json)
+    print_result(output.progress_json(progress) if as_json else None, lambda: output.progress_text(progress))
+
+
+@docs.command()
+@click.argument("query", nargs=-1, required=True)
+@_options
+@click.option(
+    "-m",
+    "--mode",
+    type=click.Choice(["combined", "keyword", "semantic"]),
+    default="combined",
+    show_default=True,
+    help="By word, by meaning, or both.",
+)
+@click.option("-n", "--limit", type=click.IntRange(0), default=10, show_default=True, help="Most results.")
+@_budget_option
+def search(
+    query: tuple[str, ...], workspace: Path | None, as_json: bool, mode: Mode, limit: int, budget: float | None
+) -> None:
+    """Ranked documents, each with its best chunk."""
+    from prima_tui import output_documents as output
+
+    documents = _documents(workspace)
+    notes = [] if mode == "keyword" else _update(documents, budget)
+    answer = documents.find(" ".join(query), mode, limit)
+    warn([*answer.warnings, *notes], as_json)
+    print_result(
+        output.documents_json(answer, notes) if as_json else None,
+        lambda: output.documents_text(answer.hits, answer.words),
+    )
+
+
+@docs.command()
+@click.argument("question", nargs=-1, required=True)
+@_options
+@click.option("-n", "--limit", type=click.IntRange(1, 20), default=6, show_default=True, help="Most chunks.")
+@_budget_option
+def ask(question: tuple[str, ...], workspace: Path | None, as_json: bool, limit: int, budget: float | None) -> None:
+    """The best chunks for a question, and an answer from them where a model is configured ([ask])."""
+    from prima_tui import output_documents as output
+    from prima_tui.model.text import shown
+
+    documents = _documents(workspace)
+    notes = _update(documents, budget)
+
+    def chunks(hits: tuple[DocumentHit, ...]) -> None:
+        if not as_json and hits:
+            write_out(output.chunks_text(hits).encode("utf-8", "replace") + b"\n")
+
+    said = False
+
+    def piece(text: str) -> None:
+        nonlocal said
+        if not as_json:
+            write_out((("" if said else "\nAnswer:\n") + shown(text)).encode("utf-8", "replace"))
+            said = True
+
+    asked = documents.ask(" ".join(question), limit, piece, on_hits=chunks)
+    if as_json:
+        print_result(output.asked_json(asked, notes), str)
+        return
+    if said:
+        cited = output.citations_text(asked)
+        write_out(("\n" + (f"\n{cited}\n" if cited else "")).encode("utf-8", "replace"))
+    warn([*asked.warnings, *notes], as_json)
+    if asked.note:
+        click.echo(
+            f"no answer: {shown(asked.note)}" if not said else f"the answer stops here: {shown(asked.note)}", err=True
+        )
+
+
+@docs.command()
+@_options
+def status(workspace: Path | None, as_json: bool) -> None:
+    """Project, files, chunks, when it was indexed, which files are stale, model."""
+    from prima_tui import output_documents as output
+
+    state = _documents(workspace).status()
+    print_result(output.documents_status_json(state) if as_json else None, lambda: output.documents_status_text(state))
+
+
+def _update(documents: Documents, budget: float | None) -> list[str]:
+    """Bring the index up to date for as long as a search may wait; return what is to be said of it."""
+    budget = documents.settings.budget_seconds if budget is None else budget
+    progress = documents.index(_progress, budget=budget)
+    _end_progress()
+    return [*progress.warnings, *([progress.note] if progress.note else [])]
+
+
+def _progress(progress: DocumentsProgress) -> None:
+    if sys.stderr.isatty():
+        click.echo(
+            f"\rdocuments: {progress.files_done} of {progress.files_total} files,"
+            f" {progress.chunks_embedded} chunks, {progress.seconds:.0f} s ",
+            err=True,
+            nl=False,
+        )
+
+
+def _end_progress() -> None:
+    if sys.stderr.isatty():
+        click.echo("\r\x1b[K", err=True, nl=False)

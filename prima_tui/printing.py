@@ -1,0 +1,40 @@
+"""What every printing command shares: one JSON document or text on stdout, warnings on stderr."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import click
+
+
+def print_result(document: dict[str, Any] | None, text: Callable[[], str]) -> None:
+    """Print one JSON document, or the text; a reader that went away (``| head``) is no error."""
+    if document is not None:
+        import orjson
+
+        write_out(orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+    else:
+        write_out(text().encode("utf-8", "replace") + b"\n")
+
+
+def write_out(data: bytes) -> None:
+    """Write to stdout at once; a reader that went away is no error."""
+    try:
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        with contextlib.suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def warn(lines: Iterable[str], as_json: bool) -> None:
+    """Print warnings on stderr; with JSON they stand in the document instead."""
+    if not as_json:
+        from prima_tui.output import one_line
+
+        for line in lines:
+            click.echo(f"warning: {one_line(line)}", err=True)
