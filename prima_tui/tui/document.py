@@ -41,6 +41,8 @@ class Block(NamedTuple):
     speaker: str = ""
     """Who begins to speak here; "" for nobody."""
     at: datetime | None = None
+    answers: bool = False
+    """Whether the speaker answers what stands just above: time and number stand there."""
     best: bool = False
     """Whether this is the exchange that fits the query best."""
     gap: bool = False
@@ -85,7 +87,7 @@ def _speaker(block: Block, width: int) -> StyledLine:
     lead = _MARGINS[block.voice]
     style = "speaker-user" if block.speaker == YOU else "speaker-agent"
     best = "  ◆ best match" if block.best else ""
-    note = f"{clock_text(block.at)}  #{block.exchange + 1}".strip()
+    note = "" if block.answers else f"{clock_text(block.at)}  #{block.exchange + 1}".strip()
     name = cut(block.speaker, max(4, width - 3))
     room = width - len(lead) - len(name) - len(best) - len(note) - 1
     line = joined([(lead, f"bar-{block.voice}"), (name, style), (best, "best"), (" " * room, "")])
@@ -192,7 +194,11 @@ def _spoken(pieces: Iterable[Block], speaker: str, exchange: Exchange, best: boo
     for number, block in enumerate(blocks):
         first, last = number == 0, number == len(blocks) - 1
         yield block._replace(
-            speaker=speaker if first else "", at=exchange.at if first else None, best=best and first, gap=last
+            speaker=speaker if first else "",
+            at=exchange.at if first else None,
+            answers=speaker != YOU and bool(exchange.user),
+            best=best and first,
+            gap=last,
         )
 
 
