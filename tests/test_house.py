@@ -116,6 +116,9 @@ def test_importing_the_command_line_loads_nothing_heavy_and_makes_nothing(tmp_pa
         "numpy",
         "tokenizers",
         "rapidfuzz",
+        "mcp",
+        "pydantic",
+        "watchfiles",
         "multiprocessing.pool",
     )
     code = f"import json, sys, prima_tui.cli; print(json.dumps([m for m in {heavy!r} if m in sys.modules]))"
