@@ -1,0 +1,176 @@
+"""One search over all that is kept: sessions, documents, extracts, and the session history last."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from functools import partial
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from prima_tui.errors import ModelUnavailable, StoreBusy, StoreUnusable
+from prima_tui.model.documents import DocumentHit
+from prima_tui.model.hits import (
+    Answer,
+    Cancel,
+    Hit,
+    Mode,
+    PastEntry,
+    Snapshot,
+)
+from prima_tui.model.query import Query, parse
+from prima_tui.model.session import Exchange, Session
+from prima_tui.sources.base import Problem
+from prima_tui.startup_log import warning_lines
+from prima_tui.stores import Stores
+
+if TYPE_CHECKING:
+    from prima_tui.search.combined import Found
+
+
+_DOCUMENTS_SHOWN = 5
+"""Documents beside the sessions of a search."""
+
+
+class Searching(Stores):
+    """The stores, and the search over them."""
+
+    def snapshot(self) -> Snapshot:
+        """Return the sessions as far as they are known, newest first; never waits."""
+        return self._history.snapshot if self._history else Snapshot()
+
+    def _first_picture(self) -> tuple[Session, ...]:
+        """Return the list as it was last time, until there is one of this time."""
+        if self.snapshot().sessions or self.snapshot().complete:
+            return ()
+        if self._remembered is None:
+            self._remembered = self._last.load()
+        return self._remembered
+
+    def search(
+        self,
+        text: str,
+        mode: Mode = "combined",
+        *,
+        limit: int | None = None,
+        deep: bool = False,
+        cancel: Cancel | None = None,
+        now: datetime | None = None,
+    ) -> Answer:
+        """Answer a query from the sessions and the index as they stand (call ``refresh``, ``update_index`` before).
+
+        A blank query lists all sessions, newest first. With ``limit`` at most so many hits come back, each with its
+        best exchange; without it all of them, with the place of the exchange only. When the semantic half fails the
+        keyword hits come with a warning. ``deep`` looks into extracts and checkpoints too. When the conversations hold
+        nothing the session history's summaries are looked through. Raises Cancelled when cancelled meanwhile.
+        """
+        started = time.perf_counter()
+        text = text.encode("utf-8", "replace").decode()  # a shell may pass on bytes that are no text
+        if not text.strip() and (last := self._first_picture()):
+            shown = tuple(Hit(session, 0.0) for session in last)
+            return Answer(text, mode, shown, took_ms=(time.perf_counter() - started) * 1000)
+        from prima_tui.search import combined
+        from prima_tui.search.deep import search_extracts
+        from prima_tui.search.keyword import query_words
+
+        now = now or datetime.now(UTC).astimezone()
+        cancel = cancel or Cancel()
+        history = self._open()
+        query = parse(text, now, history.source_ids)
+        if query.words or query.phrases:
+            history.load_messages()
+        library = history.library
+        warnings = list(query.problems)
+        indexed, waiting = 0, 0
+        found = combined.search(
+            library,
+            history.table,
+            partial(self._similar, library),
+            query,
+            mode,
+            now,
+            cancel,
+            warnings,
+            history.tool_texts,
+        )
+        similar = () if found or not query.text else combined.alike(library, query, cancel)
+        words = query_words(query)
+        past = () if found else self._past(query, words, now)
+        extracts = search_extracts(self.extracts_folder, query, words, now)[: limit or None] if deep else ()
+        if mode != "keyword" and query.text:
+            indexed, waiting = self._coverage()
+        hits = self._with_exchanges(found[:limit]) if limit is not None else [one.hit for one in found]
+        documents = self._documents_found(text, mode, limit, cancel, now, warnings)
+        return Answer(
+            query=text,
+            mode=mode,
+            hits=tuple(hits),
+            words=(*query.words, *query.phrases),
+            similar=tuple(similar),
+            extracts=tuple(extracts),
+            documents=documents,
+            session_history=tuple(past),
+            warnings=tuple(warnings),
+            took_ms=(time.perf_counter() - started) * 1000,
+            indexed_exchanges=indexed,
+            pending_files=waiting,
+        )
+
+    def _documents_found(
+        self, text: str, mode: Mode, limit: int | None, cancel: Cancel, now: datetime, warnings: list[str]
+    ) -> tuple[DocumentHit, ...]:
+        """Return the best documents beside a limited number of sessions; warnings that are new are added."""
+        documents = self.documents() if limit is not None else None
+        if documents is None:
+            return ()
+        found = documents.find(text, mode, _DOCUMENTS_SHOWN, cancel=cancel, now=now)
+        warnings += [line for line in found.warnings if line not in warnings]
+        return found.hits
+
+    def _past(self, query: Query, words: Sequence[str], now: datetime) -> list[PastEntry]:
+        from prima_tui.search.past import search_past
+
+        if query.filters:
+            return []
+        problems: list[Problem] = []
+        found = search_past(self.scope.workspace, words, now.date(), problems)
+        self.log.note(warning_lines("session history", problems))
+        return found
+
+    def _similar(self, library: object, query: Query, cancel: Cancel) -> list[object]:
+        from prima_tui.index.vectors import rebuild_due
+        from prima_tui.search.semantic import search_semantic
+
+        index = self._semantic()
+        index.load_if_free()
+        if index.other_model:
+            raise ModelUnavailable(rebuild_due(index.other_model, self._model().name))
+        found = search_semantic(library, index, query, self._model().query, cancel)  # type: ignore[arg-type]
+        return [hit for hit in found if not self.forgotten.holds(*hit.session.key)]
+
+    def _with_exchanges(self, found: Sequence[Found]) -> list[Hit]:
+        history = self._open()
+        places = [one.place(history.library) for one in found]
+        texts = history.exchanges((place[0], place[1]) for place in places if place is not None)
+        gone = [one for one, place in zip(found, places, strict=True) if place is None and one.stored is not None]
+        stored: dict[tuple[str, int, int], tuple[str, str]] = {}
+        if gone:
+            try:
+                stored = self._semantic().texts(
+                    [(s.path, s.number, s.position, s.hash) for one in gone if (s := one.stored) is not None]
+                )
+            except (StoreBusy, StoreUnusable) as error:
+                self.log.note([str(error)])
+        hits = []
+        for one, place in zip(found, places, strict=True):
+            exchange: Exchange | None = None
+            if place is not None:
+                exchanges = texts.get((place[0], place[1]), ())
+                exchange = exchanges[place[2]] if place[2] < len(exchanges) else None
+            elif one.stored is not None:
+                sides = stored.get((one.stored.path, one.stored.number, one.stored.position))
+                exchange = Exchange(*sides) if sides else None
+            hits.append(msgspec.structs.replace(one.hit, exchange=exchange))
+        return hits
