@@ -16,6 +16,7 @@ import click
 from prima_tui import __version__
 from prima_tui.cli_agents import install_skills
 from prima_tui.cli_docs import docs
+from prima_tui.cli_watch import watch
 from prima_tui.errors import PrimaError, UsageError
 from prima_tui.printing import print_result as _print
 from prima_tui.printing import warn as _warn
@@ -453,6 +454,7 @@ def serve_agents(workspace: Path | None, everywhere: bool) -> None:
 
 
 program.add_command(install_skills)
+docs.add_command(watch)
 program.add_command(docs)
 
 

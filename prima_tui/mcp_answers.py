@@ -7,10 +7,10 @@ from typing import Generic, TypedDict, TypeVar
 
 import orjson
 
-from prima_tui import output
+from prima_tui import output, output_documents
 from prima_tui.model.activity import Activity
 from prima_tui.model.documents import Asked, DocumentHit, DocumentsProgress, DocumentsStatus
-from prima_tui.model.hits import Hit, IndexProgress
+from prima_tui.model.hits import Hit, IndexProgress, Status
 from prima_tui.model.session import Exchange, FileChange, Session
 from prima_tui.model.text import spans
 from prima_tui.output import Json
@@ -19,12 +19,14 @@ LARGEST = 30_000
 """Characters of JSON that one answer's rows may take together."""
 LONGEST_FOUND = 1_500
 """Characters of one side of an exchange in a list of results."""
+LONGEST_IN_LISTS = 300
+"""Characters of what stands beside something else in a list."""
 LONGEST_SHOWN = 8_000
 """Characters of one side of an exchange where a conversation is read."""
 _FILES_IN_LISTS = 10
-_EXPLANATION = 300
 _BEFORE_MATCH = 200
 _DAYS = 92
+_LISTED = 50
 
 Row = TypeVar("Row")
 
@@ -46,6 +48,7 @@ class SearchAnswer(Page):
     query: str
     mode: str
     results: list[Json]
+    documents: list[Json]
     similar: list[Json]
     session_history: list[Json]
     indexed: Json
@@ -202,7 +205,7 @@ def session_row(session: Session) -> Json:
     """Return a session in its stable shape, with the latest of its file changes only."""
     changes = session.files_changed[-_FILES_IN_LISTS:]
     row = output.session_json(session)
-    row["files_changed"] = [change_row(change, session, _EXPLANATION) for change in changes]
+    row["files_changed"] = [change_row(change, session, LONGEST_IN_LISTS) for change in changes]
     row["files_changed_total"] = len({change.path for change in session.files_changed})
     row["paths"] = row["paths"][:1]
     return row
@@ -240,21 +243,11 @@ def file_row(change: FileChange, session: Session) -> Json:
     return row
 
 
-def chunk_row(hit: DocumentHit) -> Json:
-    """Return a chunk of a document: file, heading path, line range, score, text."""
-    return {
-        "path": hit.path,
-        "title": hit.title,
-        "heading": hit.heading,
-        "first_line": hit.first_line,
-        "last_line": hit.last_line,
-        "score": hit.score,
-        "keyword_score": hit.keyword_score,
-        "similarity": hit.similarity,
-        "modified_at": output.instant(hit.modified_at),
-        "stale": hit.stale,
-        "text": cut(hit.text, LONGEST_SHOWN),
-    }
+def chunk_row(hit: DocumentHit, longest: int = LONGEST_SHOWN) -> Json:
+    """Return a chunk of a document in its stable shape, its text cut."""
+    row = output.document_json(hit)
+    row["text"] = cut(row["text"], longest)
+    return row
 
 
 def period_row(session: Session) -> Json:
@@ -299,33 +292,24 @@ def citations(asked: Asked) -> list[Json]:
 
 
 def documents_status(status: DocumentsStatus) -> Json:
-    """Return the state of the documents."""
-    return {
-        "project": status.project,
-        "index_path": status.index_path,
-        "files": status.files,
-        "chunks": status.chunks,
-        "last_indexed": output.instant(status.last_indexed),
-        "stale_files": list(status.stale_files[:50]),
-        "stale_files_total": len(status.stale_files),
-        "model": status.model,
-        "answering_model": status.answering_model,
-        "warnings": list(status.warnings[:50]),
-    }
+    """Return the state of the documents; of long lists the beginning."""
+    row = output_documents.documents_status_json(status)
+    row["stale_files_total"] = len(status.stale_files)
+    return _beginnings(row)
 
 
 def documents_progress(progress: DocumentsProgress) -> Json:
     """Return what an update of the documents did."""
-    return {
-        "files_done": progress.files_done,
-        "files_total": progress.files_total,
-        "files_unchanged": progress.files_unchanged,
-        "files_removed": progress.files_removed,
-        "chunks_embedded": progress.chunks_embedded,
-        "finished": progress.finished,
-        "note": progress.note,
-        "warnings": list(progress.warnings[:20]),
-    }
+    return _beginnings(output_documents.progress_json(progress))
+
+
+def sessions_status(status: Status) -> Json:
+    """Return the state of the conversations; of long lists the beginning."""
+    return _beginnings(output.status_json(status))
+
+
+def _beginnings(row: Json) -> Json:
+    return {name: value[:_LISTED] if isinstance(value, list) else value for name, value in row.items()}
 
 
 def sessions_progress(progress: IndexProgress) -> Json:

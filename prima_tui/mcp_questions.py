@@ -16,7 +16,6 @@ import msgspec
 from prima_tui import mcp_answers as answers
 from prima_tui import mcp_text as text
 from prima_tui import output
-from prima_tui.documents_memory import Documents
 from prima_tui.errors import PrimaError, UsageError
 from prima_tui.mcp_answers import Fitted
 from prima_tui.model import dates
@@ -26,6 +25,7 @@ from prima_tui.model.hits import Cancel, Conversation, IndexProgress, Mode
 from prima_tui.model.session import Exchange, FileChange
 
 if TYPE_CHECKING:
+    from prima_tui.documents_memory import Documents
     from prima_tui.memory import Memory
 
 Detail = Literal["summary", "files", "full"]
@@ -49,7 +49,6 @@ class Questions:
 
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
-        self._documents: Documents | None = None
         self._opening = threading.Lock()
         self._updating = threading.Lock()
         self._rebuild: _Rebuild | None = None
@@ -97,10 +96,10 @@ class Questions:
     def status(self, cancel: Cancel) -> Answered:
         """The state of documents and conversations."""
         self._memory.refresh(cancel=cancel)
-        documents = self._project_or_none()
+        documents = self._memory.documents()
         result = answers.StatusAnswer(
             documents=answers.documents_status(documents.status()) if documents else None,
-            sessions=output.status_json(self._memory.status()),
+            sessions=answers.sessions_status(self._memory.status()),
             note="" if documents else _NO_PROJECT,
         )
         return result, text.plain_text(result)
@@ -108,7 +107,7 @@ class Questions:
     def reindex(self, seconds: float, cancel: Cancel) -> Answered:
         """Bring documents, then conversations, up to date for at most so many seconds together."""
         started = time.monotonic()
-        documents = self._project_or_none()
+        documents = self._memory.documents()
         first = documents.index(cancel=cancel, budget=seconds) if documents else None
         self._memory.refresh(cancel=cancel)
         left = max(0.0, seconds - (time.monotonic() - started))
@@ -144,6 +143,7 @@ class Questions:
             query=query,
             mode=mode,
             results=fitted.json,
+            documents=[answers.chunk_row(one, answers.LONGEST_IN_LISTS) for one in answer.documents],
             similar=[answers.session_row(one) for one in answer.similar[:limit]],
             session_history=whole["session_history"][:limit],
             indexed=whole["indexed"],
@@ -238,12 +238,6 @@ class Questions:
             result = running.state(_REBUILD_WAIT_SECONDS, cancel)
         return result, text.plain_text(result)
 
-    def close(self) -> None:
-        """Let the memory of the databases go."""
-        if self._documents is not None:
-            self._documents.close()
-        self._memory.close()
-
     # -- what they share ----------------------------------------------------------------------------------------
 
     def _refresh(self, cancel: Cancel) -> list[str]:
@@ -266,26 +260,8 @@ class Questions:
             self._updating.release()
         return [progress.note] if progress.note else []
 
-    def _project_or_none(self) -> Documents | None:
-        with self._opening:
-            root = Documents.find_root(self._memory.scope.workspace)
-            if root is None:
-                return None
-            if self._documents is not None and self._documents.root != root:
-                self._documents.close()
-                self._documents = None
-            if self._documents is None:
-                self._documents = Documents(
-                    root,
-                    self._memory.settings,
-                    env=self._memory.scope.env,
-                    model=self._memory.embedding_model(),
-                    notice=lambda line: self._memory.log.note([line]),
-                )
-            return self._documents
-
     def _project(self) -> Documents:
-        documents = self._project_or_none()
+        documents = self._memory.documents()
         if documents is None:
             raise UsageError(_NO_PROJECT)
         return documents

@@ -18,7 +18,7 @@ import anyio
 import anyio.to_thread
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
-from mcp_types import CallToolResult, TextContent, ToolAnnotations
+from mcp.types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import Field
 
 from prima_tui import __version__
@@ -71,11 +71,10 @@ def serve(memory: Memory) -> None:
     _log_to(memory.log)
     for name in (signal.SIGINT, signal.SIGTERM):
         signal.signal(name, _leave)
-    questions = Questions(memory)
     try:
-        build_server(questions).run("stdio")
+        build_server(Questions(memory)).run("stdio")
     finally:
-        questions.close()
+        memory.close()
 
 
 def _leave(number: int, _frame: object) -> None:

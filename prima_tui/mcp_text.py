@@ -71,6 +71,13 @@ def search_text(answer: SearchAnswer, hits: Sequence[Hit]) -> str:
         if row["exchange"]:
             lines.append(_exchange(row["exchange"]))
         blocks.append("\n".join(lines))
+    if answer["documents"]:
+        rows = "\n".join(
+            f"- {one_line(one['path'])}:{one['first_line']}-{one['last_line']}"
+            + (f" · {one_line(one['heading'])}" if one["heading"] else "")
+            for one in answer["documents"]
+        )
+        blocks.append(f"Documents of the project (memory_search shows their text):\n{rows}")
     if answer["similar"]:
         titles = "\n".join(f"- {one_line(one['title'])} ({one_line(one['id'])})" for one in answer["similar"])
         blocks.append(f"Similar titles and files:\n{titles}")
@@ -167,7 +174,7 @@ def chunks_text(answer: ChunksAnswer) -> str:
         place = f"{one_line(row['path'])}:{row['first_line']}-{row['last_line']}"
         stale = " · changed since it was indexed" if row["stale"] else ""
         heading = f" · {one_line(row['heading'])}" if row["heading"] else ""
-        blocks.append(f"{number}. {place}{heading} · score {row['score']:.2f}{stale}\n{quoted(row['text'])}")
+        blocks.append(f"{number}. {place}{heading} · score {row['score']:.0f}{stale}\n{quoted(row['text'])}")
     if not answer["results"]:
         blocks.append("No document holds that.")
     return _text(*blocks, answer["note"])

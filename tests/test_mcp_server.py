@@ -17,7 +17,7 @@ import anyio
 import pytest
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
-from mcp_types import CallToolResult, ListToolsResult, TextContent
+from mcp.types import CallToolResult, ListToolsResult, TextContent
 
 from prima_tui import mcp_server
 from prima_tui.errors import PrimaError
@@ -163,7 +163,8 @@ async def test_documents_answer_a_question_with_file_heading_and_lines(client: I
     reindexed = (await client.call_tool("memory_reindex", {})).structured_content
     assert reindexed is not None
     assert reindexed["finished"]
-    assert reindexed["documents"]["files_done"] == reindexed["documents"]["files_total"] > 1
+    assert reindexed["documents"]["files"] > 1
+    assert reindexed["documents"]["files_pending"] == 0
     asked = await client.call_tool("memory_query", {"question": "Why is Redis used for sessions?"})
     assert asked.structured_content
     best = asked.structured_content["results"][0]
