@@ -297,7 +297,8 @@ def search_text(answer: Answer) -> str:
                     lines.append(f"{'':18}{side}: {snippet(text, answer.words, 160)}")
         blocks.append("\n".join(lines))
     if not blocks:
-        blocks.append("Nothing was found." if answer.query.strip() else "No sessions here.")
+        nothing = "No session was found." if answer.documents else "Nothing was found."
+        blocks.append(nothing if answer.query.strip() else "No sessions here.")
     if answer.similar:
         blocks.append("Similar titles and files:\n" + "\n".join(session_text(one) for one in answer.similar))
     if answer.documents:

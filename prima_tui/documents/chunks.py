@@ -80,6 +80,9 @@ class _Splitter:
         """Return the sections; what stands before the first heading is one too. ``body_starts``: after front matter."""
         edges = [0, *(self._word_at(one.first_line) for one in headings), len(self.starts)]
         texts = [self._word_at(body_starts), *(self._word_at(one.end_line) for one in headings)]
+        above = self.text[self._offset(body_starts) : self._offset(headings[0].first_line)] if headings else self.text
+        if not any(map(str.isalnum, above)):
+            texts[0] = edges[1]  # a rule above the first heading is no text
         paths = [(), *(one.path for one in headings)]
         return [
             _Section(first, text, end, path, path)
@@ -180,7 +183,10 @@ class _Splitter:
 
     def _word_at(self, line: int) -> int:
         """Return the number of the first word on this line (from 0) or after it."""
-        return self._word_from(self.lines[line] if line < len(self.lines) else len(self.text))
+        return self._word_from(self._offset(line))
+
+    def _offset(self, line: int) -> int:
+        return self.lines[line] if line < len(self.lines) else len(self.text)
 
     def _word_from(self, offset: int) -> int:
         return bisect_left(self.starts, offset)
