@@ -12,14 +12,16 @@ import re
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import filelock
 import msgspec
 
 from prima_tui.config import private_folder
 from prima_tui.errors import PrimaError
 from prima_tui.model.session import Session, Transcript, key64
-from prima_tui.sources.reading import FileReading, FileTexts
+
+if TYPE_CHECKING:
+    from prima_tui.sources.reading import FileReading, FileTexts
 
 _PLAIN_ID = re.compile(r"[0-9a-fA-F]{8}-?(?:[0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}")
 
@@ -177,6 +179,8 @@ class Forgotten:
         new = self.path.with_name(f".{self.path.name}.{os.getpid()}")
         try:
             private_folder(self.path.parent)
+            import filelock
+
             with filelock.FileLock(self.path.with_name("forgotten.lock"), timeout=5, mode=0o600):
                 known = self.path.read_bytes() if self.path.exists() else b"[]"
                 sessions = msgspec.json.decode(known, type=tuple[ForgottenSession, ...])

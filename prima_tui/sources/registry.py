@@ -7,9 +7,12 @@ arguments) or an object with the methods of :class:`prima_tui.sources.base.Sourc
 from __future__ import annotations
 
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
+from typing import TYPE_CHECKING
 
 from prima_tui.sources.base import Problem, Source
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 GROUP = "prima_tui.sources"
 _METHODS = ("roots", "files", "read", "contains", "finish")
@@ -47,6 +50,8 @@ def source_by_id(identifier: str) -> Source:
 @cache
 def _loaded() -> tuple[tuple[Source, ...], tuple[Problem, ...]]:
     """Load every source once per process."""
+    from importlib.metadata import entry_points
+
     sources = list(builtin_sources())
     problems: list[Problem] = []
     for point in sorted(entry_points(group=GROUP), key=lambda each: (each.name, each.value)):
