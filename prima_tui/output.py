@@ -405,7 +405,7 @@ def files_text(rows: Sequence[FileRow]) -> str:
         path = shown_path(change.path, session.workspace)
         lines = [
             f"{local_time(change.at) or 'no date':16}  {one_line(path)} ({change.action})",
-            f"{'':18}{one_line(session.label)}  {one_line(session.title)} · {session.id}",
+            f"{'':18}{one_line(f'{session.label}  {session.title} · {session.id}')}",
         ]
         if change.explanation:
             lines.append(f"{'':18}{snippet(change.explanation, (part_of(path),), 200)}")
