@@ -438,7 +438,7 @@ def status_text(status: Status) -> str:
 
 def forgetting_text(sessions: Sequence[Session]) -> str:
     """Return what is about to be forgotten, and what stays all the same."""
-    lines = [f"{one.id}  {one_line(one.title)}  ({one.exchange_count} exchanges)" for one in sessions]
+    lines = [f"{one_line(f'{one.id}  {one.title}')}  ({one.exchange_count} exchanges)" for one in sessions]
     copies = sorted({one for session in sessions for one in (session.continued_by, session.copied_from) if one})
     copies = [one for one in copies if one not in {session.id for session in sessions}]
     if copies:

@@ -38,7 +38,7 @@ def edit_text(found: EditFound | None, exchange: Exchange | None, line: str) -> 
     path = shown_path(found.edit.path, found.session.workspace)
     lines = [
         f"{local_time(found.use.at) or 'no date':16}  {one_line(path)} ({found.edit.action})",
-        f"{'':18}{one_line(found.session.label)}  {one_line(found.session.title)} · {found.session.id}",
+        f"{'':18}{one_line(f'{found.session.label}  {found.session.title} · {found.session.id}')}",
         f"{'':18}exchange {found.exchange_index}" + ("" if found.exact else " · as a part of a line"),
     ]
     if exchange is not None and exchange.user:
