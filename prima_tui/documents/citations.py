@@ -30,6 +30,8 @@ class CitationCheck:
         self._paths = [hit.path for hit in hits]
         self._named = {name.lower() for text in (question, *(hit.text for hit in hits)) for name in _names(text)}
         self._held = ""
+        self._last = ""
+        """The last character that was given back: it tells an index in code from a citation."""
         self._found: dict[Citation, None] = {}
 
     @property
@@ -53,7 +55,15 @@ class CitationCheck:
         return self._marked(text)
 
     def _marked(self, text: str) -> str:
-        return _CITATION.sub(self._check, text)
+        before = len(self._last)
+        text = self._last + text
+        parts = []
+        place = before
+        for match in _CITATION.finditer(text, before):
+            parts += [text[place : match.start()], self._check(match)]
+            place = match.end()
+        self._last = text[-1:]
+        return "".join([*parts, text[place:]])
 
     def _check(self, match: re.Match[str]) -> str:
         if match["name"] is not None:
