@@ -78,7 +78,7 @@ def _of_transcript(read: ReadTranscript) -> TranscriptTools:
         uses.append(use)
         characters += len(use.given) + len(use.gave)
         if characters >= _CHUNK_CHARACTERS:
-            chunks.append(compressor.compress(_ENCODER.encode(uses)))
+            chunks.append(_compressed(_ENCODER.encode(uses), compressor))
             uses, characters = [], 0
         for text in (use.given, use.gave):
             if text:
@@ -90,7 +90,7 @@ def _of_transcript(read: ReadTranscript) -> TranscriptTools:
             blocks.append(_block(texts, positions, compressor))
             texts, positions, size = [], [], 0
     if uses:
-        chunks.append(compressor.compress(_ENCODER.encode(uses)))
+        chunks.append(_compressed(_ENCODER.encode(uses), compressor))
     if texts:
         blocks.append(_block(texts, positions, compressor))
     return TranscriptTools(read.transcript.session_id, read.transcript.agent, tuple(chunks), tuple(blocks))
@@ -102,7 +102,12 @@ def _block(texts: Sequence[bytes], positions: list[int], compressor: zstandard.Z
     for text in texts:
         end += len(SEPARATOR) + len(text)
         ends.append(end)
-    return ToolBlock(positions, ends, compressor.compress(SEPARATOR.join(texts)))
+    return ToolBlock(positions, ends, _compressed(SEPARATOR.join(texts), compressor))
+
+
+def _compressed(data: bytes, compressor: zstandard.ZstdCompressor) -> bytes:
+    # copied, since what the compressor returns keeps the room of the data that it was made from
+    return memoryview(compressor.compress(data)).tobytes()
 
 
 def unpack_uses(chunks: Iterable[bytes]) -> tuple[ToolUse, ...]:

@@ -192,13 +192,17 @@ class ToolLog(Generic[Anchor]):
         return draft
 
     def _kept(self, text: str) -> str | bytes:
-        return text if len(text) <= _HELD_PLAIN else self._compressor.compress(text.encode("utf-8", "replace"))
+        return text if len(text) <= _HELD_PLAIN else self._compressed(text.encode("utf-8", "replace"))
+
+    def _compressed(self, data: bytes) -> bytes:
+        # copied, since what the compressor returns keeps the room of the text that it was made from
+        return memoryview(self._compressor.compress(data)).tobytes()
 
     def _packed_edits(self, edits: Sequence[TextEdit]) -> bytes | tuple[TextEdit, ...]:
         if sum(len(edit.old) + len(edit.new) for edit in edits) <= _HELD_PLAIN:
             return tuple(edits)
         plain = [[edit.path, edit.old, edit.new, edit.action] for edit in edits]
-        return self._compressor.compress(orjson.dumps(plain))
+        return self._compressed(orjson.dumps(plain))
 
     def tools(self, position_of: Callable[[Anchor], int]) -> Tools:
         """Return the uses in the order of the file. Nothing may be added afterwards."""
