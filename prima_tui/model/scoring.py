@@ -42,13 +42,13 @@ def keyword_score(
     each message and each query word that it contains (``word_message_pairs``); up to 10 for a recent start
     (:func:`recency`); 1 per file changed, at most 5.
     """
-    return (
-        (TITLE_POINTS if title_hit else 0.0)
-        + FILE_POINTS * file_hits
-        + WORD_POINTS * word_message_pairs
-        + recency(started_at, now)
-        + min(files_changed, CHANGES_COUNTED)
-    )
+    matched = match_points(title_hit, file_hits, word_message_pairs)
+    return matched + recency(started_at, now) + min(files_changed, CHANGES_COUNTED)
+
+
+def match_points(title_hit: bool, file_hits: int, word_message_pairs: int) -> float:
+    """Return that part of :func:`keyword_score` which the query itself gives."""
+    return (TITLE_POINTS if title_hit else 0.0) + FILE_POINTS * file_hits + WORD_POINTS * word_message_pairs
 
 
 def combine(keyword: Mapping[Key, float], similarity: Mapping[Key, float]) -> dict[Key, float]:

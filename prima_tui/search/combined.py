@@ -29,7 +29,7 @@ from prima_tui.sources.assemble import place_in_conversation
 __all__ = ["Found", "alike", "search"]
 
 
-class Found(msgspec.Struct, frozen=True):
+class Found(msgspec.Struct, frozen=True, gc=False):
     """A hit, and which stored exchange is its best: a message table's place, an index row, or neither."""
 
     hit: Hit
@@ -84,27 +84,22 @@ def search(
     elif query.phrases:
         by_meaning = _with_phrases(by_meaning, library, table, query)
     if not query.text:
-        return [_found(hit.entry.session, 0.0, None, None, library) for hit in by_word]
+        return [Found(Hit(hit.entry.session, 0.0)) for hit in by_word]
+    if mode == "keyword" or failed:
+        return [_found(hit.entry, hit.entry.session, hit.score, hit, None) for hit in by_word]
     words = {hit.entry.session.key: hit for hit in by_word}
     meanings = {hit.session.key: hit for hit in by_meaning}
-    if mode == "keyword" or failed:
-        scores = {key: hit.score for key, hit in words.items()}
-    elif mode == "semantic":
+    if mode == "semantic":
         scores = {key: hit.similarity * 100 for key, hit in meanings.items()}
     else:
         scores = combine(
             {key: hit.score for key, hit in words.items()}, {key: hit.similarity for key, hit in meanings.items()}
         )
-    found = [
-        _found(
-            words[key].entry.session if key in words else meanings[key].session,
-            score,
-            words.get(key),
-            meanings.get(key),
-            library,
-        )
-        for key, score in scores.items()
-    ]
+    found = []
+    for key, score in scores.items():
+        entry = library.by_key.get(key)
+        session = entry.session if entry is not None else meanings[key].session
+        found.append(_found(entry, session, score, words.get(key), meanings.get(key)))
     found.sort(key=lambda one: (one.hit.score, newest_first(one.hit.session)), reverse=True)
     return found
 
@@ -124,29 +119,20 @@ def _with_phrases(
 
 
 def _found(
-    session: Session, score: float, word: KeywordHit | None, meaning: SemanticHit | None, library: Library
+    entry: Entry | None, session: Session, score: float, word: KeywordHit | None, meaning: SemanticHit | None
 ) -> Found:
+    part, position = (word.part, word.position) if word else (-1, 0)
+    stored = meaning.place if meaning else None
+    index = None
+    if entry is not None and part >= 0:
+        index = place_in_conversation(entry.parts, entry.numbers.index(part), position)
+    elif entry is not None and stored is not None:
+        places = [(one.path, one.number) for one in entry.parts]
+        if (stored.path, stored.number) in places:
+            which = places.index((stored.path, stored.number))
+            index = place_in_conversation(entry.parts, which, stored.position)
     reasons = word.reasons if word else ()
     if meaning:
         reasons = (*reasons, Reason("meaning", meaning.similarity))
-    found = Found(
-        Hit(session, score, word.score if word else None, meaning.similarity if meaning else None, None, None, reasons),
-        word.part if word else -1,
-        word.position if word else 0,
-        meaning.place if meaning else None,
-    )
-    entry = library.by_key.get(session.key)
-    index = _exchange_index(found, entry, library) if entry is not None else None
-    return Found(msgspec.structs.replace(found.hit, exchange_index=index), found.part, found.position, found.stored)
-
-
-def _exchange_index(found: Found, entry: Entry, library: Library) -> int | None:
-    if found.part < 0 and found.stored is None:
-        return None
-    place = found.place(library)
-    if place is None:
-        return None
-    for which, part in enumerate(entry.parts):
-        if (part.path, part.number) == place[:2]:
-            return place_in_conversation(entry.parts, which, place[2])
-    return None
+    keyword_score, similarity = word.score if word else None, meaning.similarity if meaning else None
+    return Found(Hit(session, score, keyword_score, similarity, index, None, reasons), part, position, stored)

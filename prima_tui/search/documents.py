@@ -135,6 +135,7 @@ class DocumentSearch:
             tuple(self._number(one.path, position) for position in range(len(one.headings))),
             fold("\n".join(headings)),
             (fold(one.path),),
+            fold(one.path),
         )
 
     def _number(self, path: str, position: int) -> int:

@@ -8,7 +8,6 @@ never touches the semantic index.
 from __future__ import annotations
 
 import time
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 
@@ -18,7 +17,15 @@ from rapidfuzz import fuzz, process
 from prima_tui.index.messages import MessageTable, PartMatch
 from prima_tui.model.hits import Cancel, Reason
 from prima_tui.model.query import Query, matches
-from prima_tui.model.scoring import keyword_score, recency
+from prima_tui.model.scoring import (
+    CHANGES_COUNTED,
+    FILE_POINTS,
+    RECENT,
+    TITLE_POINTS,
+    WORD_POINTS,
+    match_points,
+    recency,
+)
 from prima_tui.model.session import Session
 from prima_tui.model.text import fold
 from prima_tui.search.library import Entry, Library, newest_first
@@ -31,7 +38,7 @@ _SLICE = 1_000
 """Comparisons at a time: each slice holds the interpreter lock for some milliseconds."""
 
 
-class KeywordHit(msgspec.Struct, frozen=True):
+class KeywordHit(msgspec.Struct, frozen=True, gc=False):
     """One session found by word; ``part`` and ``position`` tell its best exchange (part -1: only title or files)."""
 
     entry: Entry
@@ -55,7 +62,7 @@ def search_keyword(
     Raises Cancelled when cancelled meanwhile.
     """
     cancel = cancel or Cancel()
-    entries = [entry for entry in library.entries if matches(query, entry.session)]
+    entries = matching(library, query)
     words = query_words(query)
     if not words:
         return [KeywordHit(entry, 0.0, ()) for entry in entries]
@@ -73,13 +80,23 @@ def search_keyword(
     tools: dict[tuple[str, int], ToolMatch] = {}
     if query.in_tools and tool_texts is not None:
         tools = _find_in_tools(entries, words, tool_texts, cancel)
+    asked = _Asked(whole, len(words), now, now - RECENT, tools)
     hits = []
     for entry in entries:
-        hit = _hit(entry, found.get(entry.session.key, ()), tools, whole, len(words), now)
+        hit = _hit(entry, found.get(entry.numbers, ()), asked)
         if hit is not None:
             hits.append(hit)
-    hits.sort(key=lambda hit: (hit.score, newest_first(hit.entry.session)), reverse=True)
+    hits.sort(key=_by_score)  # the entries stand newest first, and sorting keeps that order among equals
     return _without_copies(hits, table, tools, words)
+
+
+def _by_score(hit: KeywordHit) -> float:
+    return -hit.score
+
+
+def matching(library: Library, query: Query) -> Sequence[Entry]:
+    """Return the entries that satisfy the query's filters, newest first."""
+    return [entry for entry in library.entries if matches(query, entry.session)]
 
 
 def query_words(query: Query) -> list[str]:
@@ -108,20 +125,21 @@ def find_words(words: Sequence[str], whole: str, library: Library, find: Find) -
 def _still_possible(found: Iterable[PartMatch], whole: str, library: Library) -> set[int]:
     """Return the parts of sessions that hold all words looked for so far, or match by title or file anyway."""
     possible: set[int] = set()
-    for key, parts in _by_session(found, library).items():
-        entry = library.by_key[key]
+    for parts in _by_session(found, library).values():
+        entry = library.by_number[parts[0].part]
         all_words = all(any(counts) for counts in zip(*(match.counts for match in parts), strict=True))
         if all_words or whole in entry.title or any(whole in path for path in entry.paths):
             possible.update(entry.numbers)
     return possible
 
 
-def _by_session(found: Iterable[PartMatch], library: Library) -> dict[tuple[str, str], list[PartMatch]]:
-    by_session: dict[tuple[str, str], list[PartMatch]] = defaultdict(list)
+def _by_session(found: Iterable[PartMatch], library: Library) -> dict[tuple[int, ...], list[PartMatch]]:
+    """Return what was found by the session it is of, each known by the numbers of its parts."""
+    by_session: dict[tuple[int, ...], list[PartMatch]] = {}
     for match in found:
         entry = library.by_number.get(match.part)
         if entry is not None:
-            by_session[entry.session.key].append(match)
+            by_session.setdefault(entry.numbers, []).append(match)
     return by_session
 
 
@@ -133,36 +151,56 @@ def _find_in_tools(
     return find_in_tools(tool_texts(paths, cancel), words, left_out, cancel)
 
 
-def _hit(
-    entry: Entry,
-    found: Sequence[PartMatch],
-    tools: Mapping[tuple[str, int], ToolMatch],
-    whole: str,
-    word_count: int,
-    now: datetime,
-) -> KeywordHit | None:
+class _Asked(msgspec.Struct, frozen=True):
+    """What every session is held against."""
+
+    whole: str
+    word_count: int
+    now: datetime
+    recent_from: datetime
+    """Sessions that started before it get no points for being recent."""
+    tools: Mapping[tuple[str, int], ToolMatch]
+
+
+def _hit(entry: Entry, found: Sequence[PartMatch], asked: _Asked) -> KeywordHit | None:
+    """Return the hit of one session, None when it doesn't match. Runs for every session at every keystroke."""
     session = entry.session
-    title_hit = whole in entry.title
-    file_hits = [path for path in entry.paths if whole in path]
-    in_tools = _tool_matches(entry, tools) if tools else []
-    said = [sum(match.counts[place] for match in found) for place in range(word_count)]
-    used = [sum(match.counts[place] for _number, match in in_tools) for place in range(word_count)]
-    if not (title_hit or file_hits or all(map(max, said, used))):
+    title_hit = asked.whole in entry.title
+    file_hits = [path for path in entry.paths if asked.whole in path] if asked.whole in entry.all_paths else []
+    in_tools = _tool_matches(entry, asked.tools) if asked.tools else []
+    said = found[0].counts if len(found) == 1 else _totals([match.counts for match in found], asked.word_count)
+    pairs, used = sum(said), 0
+    if in_tools:
+        with_tools = _totals([said, *(match.counts for _number, match in in_tools)], asked.word_count)
+        used = sum(with_tools) - pairs
+        every_word = all(with_tools)
+    else:
+        every_word = pairs > 0 and all(said)
+    if not (title_hit or file_hits or every_word):
         return None
-    changed = len(entry.paths)
-    score = keyword_score(title_hit, len(file_hits), sum(said) + sum(used), session.started_at, now, changed)
-    reasons = [Reason("title", 20.0)] if title_hit else []
-    reasons += [Reason("file", 10.0, path) for path in file_hits]
-    if any(said):
-        reasons.append(Reason("words", 2.0 * sum(said), str(sum(said))))
-    if any(used):
-        reasons.append(Reason("tool", 2.0 * sum(used), str(sum(used))))
-    fresh = recency(session.started_at, now)
+    started = session.started_at
+    fresh = recency(started, asked.now) if started is not None and started >= asked.recent_from else 0.0
+    changed = min(len(entry.paths), CHANGES_COUNTED)
+    score = match_points(title_hit, len(file_hits), pairs + used) + fresh + changed
+    reasons = [Reason("title", TITLE_POINTS)] if title_hit else []
+    if file_hits:
+        reasons += [Reason("file", FILE_POINTS, path) for path in file_hits]
+    if pairs:
+        reasons.append(Reason("words", WORD_POINTS * pairs, str(pairs)))
+    if used:
+        reasons.append(Reason("tool", WORD_POINTS * used, str(used)))
     if fresh:
         reasons.append(Reason("recent", fresh))
     if changed:
-        reasons.append(Reason("changes", float(min(changed, 5))))
+        reasons.append(Reason("changes", float(changed)))
+    if len(found) == 1 and not in_tools:
+        return KeywordHit(entry, score, tuple(reasons), found[0].part, found[0].best)
     return KeywordHit(entry, score, tuple(reasons), *_best_place(entry, found, in_tools))
+
+
+def _totals(counts: Sequence[Sequence[int]], word_count: int) -> Sequence[int]:
+    """Return for each word the sum of its counts."""
+    return [sum(column) for column in zip(*counts, strict=True)] if counts else [0] * word_count
 
 
 def _tool_matches(entry: Entry, tools: Mapping[tuple[str, int], ToolMatch]) -> list[tuple[int, ToolMatch]]:
@@ -234,7 +272,7 @@ def alike(library: Library, query: Query, cancel: Cancel | None = None) -> list[
     if len(text) < 3:
         return []
     likeness: dict[tuple[str, str], float] = {}
-    entries = [entry for entry in library.entries if matches(query, entry.session)]
+    entries = matching(library, query)
     choices = [(entry.title, entry) for entry in entries]
     choices += [(path.rsplit("/", 1)[-1], entry) for entry in entries for path in entry.paths]
     for first in range(0, len(choices), _SLICE):

@@ -24,6 +24,8 @@ class Entry(msgspec.Struct, frozen=True):
     title: str
     paths: tuple[str, ...]
     """Folded, each changed file once, relative to the session's own folder."""
+    all_paths: str
+    """They all, one on a line: what no line holds, no path does."""
 
 
 class Library(msgspec.Struct, frozen=True):
@@ -53,9 +55,9 @@ def build_library(
         if old is not None and old.session == item.session and old.numbers == numbers and old.parts == item.parts:
             entries.append(old)
         else:
-            entries.append(
-                Entry(item.session, item.parts, numbers, fold(item.session.title), folded_paths(item.session))
-            )
+            paths = folded_paths(item.session)
+            title = fold(item.session.title)
+            entries.append(Entry(item.session, item.parts, numbers, title, paths, "\n".join(paths)))
     return Library(
         entries=tuple(entries),
         by_key={entry.session.key: entry for entry in entries},

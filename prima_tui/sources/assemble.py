@@ -44,6 +44,8 @@ def place_in_conversation(parts: Sequence[Part], which: int, position: int) -> i
     part = parts[which]
     if position in part.left_out or position >= part.length:
         return None
+    if which == 0 and not part.left_out:
+        return position
     before = sum(one.length - len(one.left_out) for one in parts[:which])
     return before + position - sum(place < position for place in part.left_out)
 

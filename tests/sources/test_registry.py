@@ -44,7 +44,7 @@ def plugged(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 
     def plug(**values: str) -> None:
         points = EntryPoints(EntryPoint(name, value, registry.GROUP) for name, value in values.items())
-        monkeypatch.setattr(registry, "entry_points", lambda group: points.select(group=group))
+        monkeypatch.setattr("importlib.metadata.entry_points", lambda group: points.select(group=group))
 
     plug()
     yield plug
