@@ -118,10 +118,11 @@ class Forgotten:
             for one in (reading.transcripts[place] for place in kept)
         ]
         names = {one: name for one, name in reading.names.items() if not self.holds(reading.file.source, one)}
-        return FileTexts(
-            msgspec.structs.replace(reading, transcripts=tuple(transcripts), names=names),
-            tuple(texts.exchanges[place] for place in kept),
-            tuple(texts.messages[place] for place in kept),
+        return msgspec.structs.replace(
+            texts,
+            reading=msgspec.structs.replace(reading, transcripts=tuple(transcripts), names=names),
+            exchanges=tuple(texts.exchanges[place] for place in kept),
+            messages=tuple(texts.messages[place] for place in kept),
         )
 
     def _drops(self, one: Transcript) -> bool:
