@@ -1,0 +1,94 @@
+"""Measure documents: ``python -m tests.benchmarks.documents [--files 2500] [--index 500] [--words 450]``.
+
+Makes projects of invented Markdown in a temporary folder: one whose walk and hashing are measured, unchanged, and one
+that is indexed for the first time with the real model. Figures are of this run, on this machine, as it was loaded.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from prima_tui.config import Settings, paths_below
+from prima_tui.documents.chunks import split_markdown
+from prima_tui.documents.document import digest
+from prima_tui.documents.walk import walk
+from prima_tui.documents_memory import Documents
+from prima_tui.index.embedder import Embedder
+
+SYLLABLES = ["ba", "de", "fi", "go", "ku", "la", "me", "ni", "po", "ru", "sa", "te", "vo", "wi", "xo", "zu"]
+
+
+def words(numbers: random.Random, count: int) -> str:
+    """Return words of ordinary length, some of which come back often."""
+    common = ["the", "a", "of", "to", "is", "when", "session", "index", "file", "and"]
+    made = ("".join(numbers.choices(SYLLABLES, k=numbers.randint(1, 4))) for _ in range(count))
+    return " ".join(numbers.choice(common) if numbers.random() < 0.45 else word for word in made)
+
+
+def make(root: Path, files: int, count: int) -> None:
+    """Write documents of about ``count`` words, in folders of fifty, each with sections of 60 to 200 words."""
+    numbers = random.Random(7)
+    for number in range(files):
+        place = root / f"part-{number // 50}" / f"page-{number}.md"
+        place.parent.mkdir(parents=True, exist_ok=True)
+        parts = [f"# Page {number}"]
+        left = max(20, int(numbers.gauss(count, count / 3)))
+        while left > 0:
+            size = min(left, numbers.randint(60, 200))
+            parts += [f"## {words(numbers, 3)}", words(numbers, size)]
+            left -= size
+        place.write_text("\n\n".join(parts), encoding="utf-8")
+    (root / ".gitignore").write_text("build/\n*.pyc\n/dist\n!keep.md\n**/tmp/\n", encoding="utf-8")
+
+
+def timed(work: Callable[[], object], times: int = 1) -> str:
+    """Return the median and the worst of some runs."""
+    seconds = []
+    for _ in range(times):
+        started = time.perf_counter()
+        work()
+        seconds.append(time.perf_counter() - started)
+    return f"median {statistics.median(seconds):7.3f} s  worst {max(seconds):7.3f} s  n={times}"
+
+
+def main() -> None:
+    """Run all measurements."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--files", type=int, default=2500)
+    parser.add_argument("--index", type=int, default=500)
+    parser.add_argument("--words", type=int, default=450)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as temporary:
+        root = Path(temporary, "walked")
+        make(root, options.files, options.words)
+        walk(root)
+        print(f"walk, {options.files} files:           {timed(lambda: walk(root), 5)}")
+        hashed = timed(lambda: [digest((root / file.path).read_bytes()) for file in walk(root).files], 5)
+        print(f"walk and hash, {options.files} files:  {hashed}")
+        texts = [(root / file.path).read_text() for file in walk(root).files]
+        print(f"split, {options.files} files:          {timed(lambda: [split_markdown(text) for text in texts])}")
+
+        root = Path(temporary, "indexed")
+        make(root, options.index, options.words)
+        Documents.init(root)
+        embedder = Embedder(Path(temporary, "cache"))
+        embedder.query("load it before")
+        documents = Documents(root, Settings(paths=paths_below(Path(temporary, "home"))), model=embedder)
+        print(f"first index, {options.index} files:     {timed(documents.index)}")
+        status = documents.status()
+        print(f"    {status.chunks} chunks, {sum(len(text.split()) for text in texts) / len(texts):.0f} words a file")
+        print(f"unchanged pass, {options.index} files:  {timed(documents.index, 5)}")
+        for mode in ("keyword", "semantic", "combined"):
+            print(f"search, {mode}: {timed(lambda mode=mode: documents.search('session index', mode), 10)}")
+        print(f"chunks for a question: {timed(lambda: documents.find('when is a file indexed', every_chunk=True), 10)}")
+        documents.close()
+
+
+if __name__ == "__main__":
+    main()
