@@ -21,14 +21,15 @@ from prima_tui.documents.walk import walk
 from prima_tui.documents_memory import Documents
 from prima_tui.index.embedder import Embedder
 
-SYLLABLES = ["ba", "de", "fi", "go", "ku", "la", "me", "ni", "po", "ru", "sa", "te", "vo", "wi", "xo", "zu"]
+OWN = Path(__file__).parents[2]
+TEXT = "\n".join(path.read_text(encoding="utf-8") for path in sorted(OWN.glob("assets/demo/*.txt")))
+VOCABULARY = [word for word in TEXT.split() if word.isalpha()]
+"""Words of real prose, as often as they stand there: invented ones would be several tokens each to the model."""
 
 
 def words(numbers: random.Random, count: int) -> str:
-    """Return words of ordinary length, some of which come back often."""
-    common = ["the", "a", "of", "to", "is", "when", "session", "index", "file", "and"]
-    made = ("".join(numbers.choices(SYLLABLES, k=numbers.randint(1, 4))) for _ in range(count))
-    return " ".join(numbers.choice(common) if numbers.random() < 0.45 else word for word in made)
+    """Return so many words in no meaningful order."""
+    return " ".join(numbers.choices(VOCABULARY, k=count))
 
 
 def make(root: Path, files: int, count: int) -> None:
