@@ -43,6 +43,7 @@ class PrimaApp(App[PickResult | None]):
         "session_list.tcss",
         "document_pane.tcss",
         "status_line.tcss",
+        "key_line.tcss",
         "notice_screen.tcss",
     ]
     COMMAND_PALETTE_BINDING = "ctrl+backslash"

@@ -16,14 +16,14 @@ from textual.strip import Strip
 
 from prima_tui.tui.document import Document
 from prima_tui.tui.line_view import LineView
-from prima_tui.tui.palette import layer, layers
+from prima_tui.tui.palette import layers
 from prima_tui.tui.styled_lines import StyledLine, segments
 
 STYLES = (
     "match", "user", "code", "faint", "bold", "italic", "inline-code", "link", "heading", "subheading", "quote",
     "bullet", "table-head", "aside", "bar-user", "bar-aside", "speaker-user", "speaker-agent", "best", "divider",
     "divider-text", "code-comment", "code-string", "code-number", "code-keyword", "code-name", "code-added",
-    "code-removed",
+    "code-removed", "current-match",
 )  # fmt: skip
 # Laying out moves what lies below; a handful of rounds always finds rest.
 _ROUNDS = 8
@@ -34,7 +34,6 @@ class DocumentPane(LineView):
 
     OPENS_AT_MATCH: ClassVar[bool] = True
     """Whether a document with matches opens at the first one."""
-    COMPONENT_CLASSES: ClassVar[set[str]] = {f"pane--{name}" for name in (*STYLES, "current-match", "selected-text")}
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up", "scroll_up", "Up", show=False, id="pane.up", tooltip="Scroll one line up"),
         Binding("down", "scroll_down", "Down", show=False, id="pane.down", tooltip="Scroll one line down"),
@@ -295,7 +294,6 @@ class DocumentPane(LineView):
         """Textual's line, from the block that stands there."""
         if not self._palette:
             self._palette = layers(self, "pane", STYLES)
-            self._palette["current-match"] = layer(self, "pane--current-match")
         styled, current = self._line_at(line)
         if current:
             styled = styled._replace(

@@ -21,12 +21,16 @@ class LineView(ScrollView, can_focus=True):
 
     # Textual lays the whole screen out again and draws all of it when a view's virtual size changes. Here the scroll
     # bar is always shown, so nothing moves: only the bar and the lines are drawn anew.
-    virtual_size: Reactive[Size] = Reactive(Size(0, 0), layout=False)
+    virtual_size: Reactive[Size] = Reactive(Size(0, 0), layout=False, repaint=False)
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
         self._strips: LRUCache[int, Strip] = LRUCache(_CACHED_LINES)
         self._base_style: Style | None = None
+        self._painted: dict[int, Strip] = {}
+        """What stands at each line of the view."""
+        self._painted_at = (-1, -1)
+        """First line of the view and its width when that was painted."""
 
     def watch_virtual_size(self, size: Size) -> None:
         """Textual's: another number of lines."""
@@ -59,10 +63,8 @@ class LineView(ScrollView, can_focus=True):
         return max(1, self.scrollable_content_region.height)
 
     def set_line_count(self, count: int) -> None:
-        """Say how many lines there are; all are drawn again."""
-        self._strips.clear()
+        """Say how many lines there are. What changed is drawn by a ``redraw`` after it."""
         self.virtual_size = Size(max(1, self.line_width), count)
-        self.refresh()
 
     def redraw_lines(self, first: int, count: int = 1) -> None:
         """Draw these lines again."""
@@ -73,7 +75,20 @@ class LineView(ScrollView, can_focus=True):
     def redraw(self) -> None:
         """Draw all lines again."""
         self._strips.clear()
+        self._painted.clear()
         self.refresh()
+
+    def redraw_changed(self) -> None:
+        """Work out all lines again, and paint those in view that look different from what stands there."""
+        self._strips.clear()
+        width, top = self.line_width, self.scroll_offset.y
+        if self._painted_at != (top, width):
+            self._painted.clear()
+            self.refresh()
+            return
+        for y in range(self.page_height):
+            if (before := self._painted.get(y)) is not None and before != self._strip_at(top + y, width):
+                self.refresh_lines(top + y)
 
     def notify_style_update(self) -> None:
         """Textual's: styles changed, so cached strips have old colours."""
@@ -91,8 +106,14 @@ class LineView(ScrollView, can_focus=True):
 
     def render_line(self, y: int) -> Strip:
         """Textual's: return what stands at line ``y`` of the visible part."""
-        line = self.scroll_offset.y + y
-        width = self.line_width
+        width, top = self.line_width, self.scroll_offset.y
+        if self._painted_at != (top, width):
+            self._painted.clear()
+            self._painted_at = (top, width)
+        strip = self._painted[y] = self._strip_at(top + y, width)
+        return strip
+
+    def _strip_at(self, line: int, width: int) -> Strip:
         if line >= self.line_count:
             return Strip.blank(width, self.base_style)
         strip = self._strips.get(line)

@@ -9,11 +9,11 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.screen import Screen
-from textual.widgets import Footer
 
 from prima_tui.model.text import shown
 from prima_tui.tui.document import Block, Document
 from prima_tui.tui.document_pane import DocumentPane
+from prima_tui.tui.key_line import KeyLine
 
 _LARGEST = 1_000_000
 
@@ -32,7 +32,7 @@ class LogScreen(Screen[None]):
     def compose(self) -> ComposeResult:
         """Textual's: the parts."""
         yield DocumentPane(id="log")
-        yield Footer()
+        yield KeyLine()
 
     def on_mount(self) -> None:
         """Textual's: read the file."""

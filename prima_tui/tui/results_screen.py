@@ -13,7 +13,6 @@ from textual.app import ComposeResult
 from textual.containers import Container
 from textual.content import Content
 from textual.screen import Screen
-from textual.widgets import Footer
 
 from prima_tui.model.hits import Answer, Hit, Mode, Snapshot
 from prima_tui.model.query import parse
@@ -24,6 +23,7 @@ from prima_tui.tui.document import Document
 from prima_tui.tui.document_pane import DocumentPane
 from prima_tui.tui.empty_state import EmptyState, no_history_text, no_hits_text, reading_text
 from prima_tui.tui.extract_pane import ExtractPane
+from prima_tui.tui.key_line import KeyLine
 from prima_tui.tui.live_search import LiveSearch
 from prima_tui.tui.past_pane import PastPane, past_document
 from prima_tui.tui.preview import Previews
@@ -81,6 +81,8 @@ class ResultsScreen(Screen[None]):
         self._previews = Previews()
         self._background = Background(self.post_message, refresh_seconds)
         self._snapshot = Snapshot()
+        self._reading = False
+        """Whether a first report of the history came in."""
         self.answer: Answer | None = None
         """What the list shows."""
         self._answered: tuple[str, Mode, bool] | None = None
@@ -96,22 +98,35 @@ class ResultsScreen(Screen[None]):
     # -- parts --------------------------------------------------------------------------------------------------
 
     def compose(self) -> ComposeResult:
-        """Textual's: the parts."""
-        yield SearchLine(self.query_text, id="search")
+        """Textual's: the parts; those that are seldom seen are mounted when they are."""
+        self.update_classes(dict.fromkeys(self._size_classes(), True), update=False)
+        yield SearchLine(self.query_text, self.mode, self.memory.scope.everywhere, id="search")
         with Container(id="body"):
             with Container(id="left"):
                 yield SessionList(id="sessions", clock=self._clock)
-                yield EmptyState(id="empty")
             with Container(id="right"):
                 yield ConversationPane(id="conversation")
-                yield ExtractPane(id="extract")
-                yield PastPane(id="past")
+                extract = ExtractPane(id="extract")
+                extract.border_title = Content("Extract")
+                yield extract
         yield StatusLine(id="status")
-        yield Footer(compact=True)
+        yield KeyLine(id="keys")
+
+    def _size_classes(self) -> list[str]:
+        """The classes that Textual sets once it knows the size. Set before, nothing is styled twice at the start."""
+        width, height = self.app.size
+        return [
+            [name for least, name in steps if size >= least][-1]
+            for steps, size in ((_WIDTHS, width), (_HEIGHTS, height))
+        ]
 
     @property
     def _search_line(self) -> SearchLine:
         return self.query_one(SearchLine)
+
+    @property
+    def _body(self) -> Container:
+        return self.query_one("#body", Container)
 
     @property
     def _list(self) -> SessionList:
@@ -124,19 +139,15 @@ class ResultsScreen(Screen[None]):
     @property
     def _pane(self) -> DocumentPane:
         """The pane that keys from the search line act on."""
-        if self.has_class("-past"):
+        if self._body.has_class("-past"):
             return self.query_one(PastPane)
         return self.query_one(ExtractPane) if self.has_class("-extract") else self.query_one(ConversationPane)
 
     def on_mount(self) -> None:
         """Textual's: show what is known, then look for what is new."""
-        self.query_one("#extract").border_title = Content("Extract")
-        self.query_one("#past").border_title = Content("Session History Summaries")
-        self._show_empty()
-        self._search_line.show_mode(self.mode)
-        self._search_line.show_scope(self.memory.scope.everywhere)
         self._search()
-        self._start_refreshing()
+        # What there is to see comes first.
+        self.call_after_refresh(self._start_refreshing)
 
     def on_unmount(self) -> None:
         """Textual's: stop what runs in threads."""
@@ -237,6 +248,7 @@ class ResultsScreen(Screen[None]):
         """The catalog moved: show how far, and the present query's answer on it."""
         message.stop()
         snapshot = self._snapshot = message.snapshot
+        self._reading = True
         status = self.query_one(StatusLine)
         if message.done:
             if not self._background.indexing:
@@ -326,33 +338,49 @@ class ResultsScreen(Screen[None]):
     def _show_past(self, answer: Answer) -> None:
         """Show the summaries of the session history, when they are all that was found."""
         entries = () if answer.hits else answer.session_history
-        self.set_class(bool(entries), "-past")
-        if entries:
-            self.query_one(PastPane).show(past_document(entries, answer.words))
+        self._body.set_class(bool(entries), "-past")
+        panes = self.query(PastPane)
+        for pane in panes:
+            pane.display = bool(entries)
+        if not entries:
+            return
+        if not panes:
+            pane = PastPane(id="past")
+            pane.border_title = Content("Session History Summaries")
+            self.query_one("#right").mount(pane)
+        else:
+            pane = panes.first()
+        pane.show(past_document(entries, answer.words))
 
     def _show_empty(self) -> None:
         """Show the list, or in its place why it is empty."""
         answer = self.answer
-        empty = self.query_one(EmptyState)
-        nothing = answer is None or not (answer.hits or answer.similar)
-        self.set_class(nothing, "-nothing")
+        nothing = (answer is None and self._reading) or (answer is not None and not (answer.hits or answer.similar))
+        self._body.set_class(nothing, "-nothing")
+        for empty in self.query(EmptyState):
+            empty.display = nothing
         if not nothing:
             return
         everywhere = self.memory.scope.everywhere
         if not self._snapshot.complete and not self._snapshot.sessions:
-            empty.update(reading_text(self._snapshot))
+            self._tell_empty(reading_text(self._snapshot))
         elif self._snapshot.sessions and answer is not None and answer.query.strip():
             filters = bool(parse(answer.query).filters)
-            empty.update(no_hits_text(answer.query, answer.mode, everywhere, filters))
+            self._tell_empty(no_hits_text(answer.query, answer.mode, everywhere, filters))
         elif self._snapshot.complete:
-            empty.update(no_history_text(None, everywhere, self.demo))
+            self._tell_empty(no_history_text(None, everywhere, self.demo))
             self.start_work(self._say_where, group="where", exclusive=True)
+
+    def _tell_empty(self, text: Content) -> None:
+        if found := self.query(EmptyState):
+            found.first().update(text)
+        else:
+            self.query_one("#left").mount(EmptyState(text, id="empty"))
 
     async def _say_where(self) -> None:
         status = await asyncio.to_thread(self.memory.status)
-        if self.has_class("-nothing") and not self.query_text.strip():
-            text = no_history_text(status, self.memory.scope.everywhere, self.demo)
-            self.query_one(EmptyState).update(text)
+        if self._body.has_class("-nothing") and not self.query_text.strip():
+            self._tell_empty(no_history_text(status, self.memory.scope.everywhere, self.demo))
 
     def _show_state(self) -> None:
         answer, snapshot = self.answer, self._snapshot

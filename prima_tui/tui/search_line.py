@@ -16,7 +16,7 @@ from textual.strip import Strip
 from textual.timer import Timer
 from textual.widgets import Input, Static
 
-from prima_tui.model.hits import Answer, Mode
+from prima_tui.model.hits import MODES, Answer, Mode
 from prima_tui.model.text import shown
 from prima_tui.tui.messages import ModeWanted, QueryChanged, ScopeWanted
 from prima_tui.tui.palette import layers
@@ -45,7 +45,6 @@ class SearchInput(Input, inherit_bindings=False):
     `branch:main` `tag:python` `file:app.py` `author:ana` `date:<7d` `date:2026-10..2026-11` `is:resumable`, and
     `-agent:codex` for all others. Plain words search by meaning too, unless the mode is `keyword`.
     """
-    COMPONENT_CLASSES: ClassVar[set[str]] = {f"query--{name}" for name in STYLES}
     BINDINGS: ClassVar[list[BindingType]] = [
         *_editing_keys(),
         Binding("enter", "screen.resume", "Resume", id="search.enter", tooltip="Resume the selected session"),
@@ -75,8 +74,10 @@ class SearchInput(Input, inherit_bindings=False):
 class Chip(Static):
     """A small button in the search line."""
 
-    def __init__(self, message: type[ModeWanted] | type[ScopeWanted], *, id: str, tooltip: str) -> None:
-        super().__init__(id=id)
+    def __init__(
+        self, message: type[ModeWanted] | type[ScopeWanted], text: str, classes: str, *, id: str, tooltip: str
+    ) -> None:
+        super().__init__(Content(text), id=id, classes=classes)
         self._message = message
         self.tooltip = tooltip
 
@@ -86,40 +87,61 @@ class Chip(Static):
         self.post_message(self._message())
 
 
+def mode_text(mode: Mode) -> str:
+    """Return what the mode's chip shows."""
+    return f" {mode} "
+
+
+def scope_text(everywhere: bool) -> str:
+    """Return what the scope's chip shows."""
+    return " everywhere " if everywhere else " this workspace "
+
+
 class SearchLine(Vertical):
     """Input, count, chips; below them, when a filter is wrong, what is wrong."""
 
-    def __init__(self, query: str = "", *, id: str | None = None) -> None:
+    def __init__(
+        self, query: str = "", mode: Mode = "combined", everywhere: bool = False, *, id: str | None = None
+    ) -> None:
         super().__init__(id=id)
-        self._first_query = query
+        self._first = (query, mode, everywhere)
         self.suggester = QuerySuggester()
         self._spinner: Timer | None = None
         self._waiting: Timer | None = None
         self._frame = 0
         self._count = Content("")
-        self._warnings: tuple[str, ...] | None = None
+        self._warnings: tuple[str, ...] = ()
 
     def compose(self) -> ComposeResult:
         """Textual's: the parts."""
+        query, mode, everywhere = self._first
         with Horizontal(id="search-box"):
             yield Static("❯", id="prompt")
-            yield SearchInput(
-                self._first_query,
+            field = SearchInput(
+                query,
                 placeholder="Search everything you and your agents said",
                 highlighter=QueryHighlighter(),
                 suggester=self.suggester,
                 select_on_focus=False,
                 id="query",
             )
+            field.cursor_blink = self.app.animation_level == "full"
+            yield field
             yield Static(id="count")
-            yield Chip(ModeWanted, id="mode", tooltip="How to search: by words, by meaning, or both")
-            yield Chip(ScopeWanted, id="scope", tooltip="Where to search: this workspace or everywhere")
-        yield Static(id="search-warnings")
-
-    def on_mount(self) -> None:
-        """Textual's."""
-        self.input.cursor_blink = self.app.animation_level == "full"
-        self.show_warnings(())
+            yield Chip(
+                ModeWanted,
+                mode_text(mode),
+                f"-{mode}",
+                id="mode",
+                tooltip="How to search: by words, by meaning, or both",
+            )
+            yield Chip(
+                ScopeWanted,
+                scope_text(everywhere),
+                "-everywhere" if everywhere else "",
+                id="scope",
+                tooltip="Where to search: this workspace or everywhere",
+            )
 
     @property
     def input(self) -> SearchInput:
@@ -148,14 +170,13 @@ class SearchLine(Vertical):
     def show_mode(self, mode: Mode) -> None:
         """Show the search mode."""
         chip = self.query_one("#mode", Chip)
-        chip.update(Content(f" {mode} "))
-        for other in ("combined", "keyword", "semantic"):
-            chip.set_class(mode == other, f"-{other}")
+        chip.update(Content(mode_text(mode)))
+        chip.update_classes({f"-{other}": other == mode for other in MODES})
 
     def show_scope(self, everywhere: bool) -> None:
         """Show the scope."""
         chip = self.query_one("#scope", Chip)
-        chip.update(Content(" everywhere " if everywhere else " this workspace "))
+        chip.update(Content(scope_text(everywhere)))
         chip.set_class(everywhere, "-everywhere")
 
     def show_answer(self, answer: Answer, final: bool) -> None:
@@ -174,9 +195,14 @@ class SearchLine(Vertical):
         if warnings == self._warnings:
             return
         self._warnings = warnings
-        line = self.query_one("#search-warnings", Static)
-        line.display = bool(warnings)
-        line.update(Content(" ⚠ " + " · ".join(shown(" ".join(warning.split())) for warning in warnings)))
+        text = Content(" ⚠ " + " · ".join(shown(" ".join(warning.split())) for warning in warnings))
+        found = self.query("#search-warnings").results(Static)
+        line = next(found, None)
+        if line is None:
+            self.mount(Static(text, id="search-warnings"))
+        else:
+            line.display = bool(warnings)
+            line.update(text)
 
     def start_waiting(self) -> None:
         """A search began: show that it runs, if it takes long enough to be noticed."""

@@ -48,7 +48,6 @@ class SessionList(LineView):
 
     What was found, best first; without a query all sessions, newest first. Typing goes on in the search line.
     """
-    COMPONENT_CLASSES: ClassVar[set[str]] = {f"list--{name}" for name in STYLES}
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("home", "first", "First", show=False, id="list.home", tooltip="Select the first session"),
         Binding("end", "last", "Last", show=False, id="list.end", tooltip="Select the last session"),
@@ -103,7 +102,7 @@ class SessionList(LineView):
         else:
             self.scroll_to(y=0, animate=False, force=True)
         self._keep_visible()
-        self.redraw()
+        self.redraw_changed()
         self.post_message(SessionHighlighted(self.selected_hit))
 
     def _arrange(self) -> None:
@@ -152,6 +151,7 @@ class SessionList(LineView):
         self.density = density
         self._measure()
         self._keep_visible()
+        self.redraw()
 
     def set_sort(self, sort: Sort) -> None:
         """Show the present answer in another order; the selection stays on its session."""

@@ -42,12 +42,12 @@ class StatusLine(Horizontal):
 
     def compose(self) -> ComposeResult:
         """Textual's: the parts."""
-        yield Work(id="work")
-        yield State(id="state")
-
-    def on_mount(self) -> None:
-        """Textual's."""
-        self.query_one(State).tooltip = "Open the startup log"
+        work = Work(id="work")
+        work.display = False
+        yield work
+        state = State(id="state")
+        state.tooltip = "Open the startup log"
+        yield state
 
     def show_progress(self, what: str, done: int, total: int, hint: str = "") -> None:
         """Show work that runs: a bar, what it does, how far, and how to stop it."""
@@ -67,8 +67,9 @@ class StatusLine(Horizontal):
         self._tell(Content(f" {note}" if note else ""))
 
     def _tell(self, text: Content) -> None:
-        self.set_class(bool(text.plain), "-telling")
-        self.query_one(Work).update(text, layout=False)
+        work = self.query_one(Work)
+        work.display = bool(text.plain)
+        work.update(text, layout=False)
 
     def show_state(self, parts: list[str], problems: int) -> None:
         """Show facts at the right, and how many problems the startup log tells of."""

@@ -88,7 +88,10 @@ async def test_typing_is_echoed_while_a_search_is_slow_and_stale_answers_are_dro
         await settled(pilot, answered(app, ""))
         shown: list[str] = []
         take = browse(app)._take
-        browse(app)._take = lambda answer, *rest: (shown.append(answer.query), take(answer, *rest))  # type: ignore
+        browse(app)._take = lambda answer, *rest, **named: (
+            shown.append(answer.query),
+            take(answer, *rest, **named),
+        )  # type: ignore
         for letter in "login":
             await pilot.press(letter)
             await pilot.pause(0.03)

@@ -1,0 +1,94 @@
+"""The line of keys at the foot: what the most useful keys do where one is, drawn by one widget and clickable.
+
+From the same bindings as everything else. Textual's own footer mounts a widget for every key.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.cells import cell_len
+from textual import events
+from textual.strip import Strip
+from textual.widget import Widget
+
+from prima_tui.tui.palette import layers
+from prima_tui.tui.styled_lines import StyledLine, joined, segments
+
+if TYPE_CHECKING:
+    from textual.binding import ActiveBinding
+    from textual.screen import Screen
+
+STYLES = ("key", "text", "off")
+
+
+class KeyLine(Widget):
+    """Shows the keys that are bound where the focus is; a click does what the key does."""
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._keys: list[tuple[str, ActiveBinding]] | None = None
+        self._places: list[tuple[int, int, ActiveBinding]] = []
+
+    def on_mount(self) -> None:
+        """Textual's."""
+        self.screen.bindings_updated_signal.subscribe(self, self._bindings_changed)
+
+    def _bindings_changed(self, _screen: Screen[object]) -> None:
+        keys = self._shown_keys()
+        if keys != self._keys:
+            self._keys = keys
+            self.refresh()
+
+    def _shown_keys(self) -> list[tuple[str, ActiveBinding]]:
+        found: dict[str, tuple[str, ActiveBinding]] = {}
+        active = self.screen.active_bindings
+        palette = active.get(self.app.COMMAND_PALETTE_BINDING)
+        for one in (*active.values(), *([palette] if palette else [])):
+            binding = one.binding
+            if (binding.show or one is palette) and binding.action not in found:
+                found[binding.action] = (self.app.get_key_display(binding), one)
+        return list(found.values())
+
+    def _line(self, width: int) -> StyledLine:
+        """The keys that fit, and where each stands."""
+        if self._keys is None:
+            self._keys = self._shown_keys()
+        pieces: list[tuple[str, str]] = []
+        self._places = []
+        used = 0
+        for key, active in self._keys:
+            text = f" {active.binding.description or active.binding.action}"
+            size = 1 + cell_len(key) + cell_len(text) + 1
+            if used + size > width:
+                break
+            off = "" if active.enabled else "off"
+            pieces += [(" ", ""), (key, off or "key"), (text, off or "text"), (" ", "")]
+            self._places.append((used, used + size, active))
+            used += size
+        return joined(pieces)
+
+    def render_line(self, y: int) -> Strip:
+        """Textual's: draw the line."""
+        width = self.size.width
+        base = self.rich_style
+        if y or not width:
+            return Strip.blank(width, base)
+        return Strip(segments(self._line(width), layers(self, "keys", STYLES), base)).adjust_cell_length(width, base)
+
+    def _at(self, x: int) -> ActiveBinding | None:
+        return next((active for start, end, active in self._places if start <= x < end), None)
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        """Textual's: say more about the key under the mouse."""
+        found = self._at(event.x)
+        text = found.tooltip if found else None
+        if text != self.tooltip:
+            self.tooltip = text
+
+    async def on_click(self, event: events.Click) -> None:
+        """Textual's: do what the key does."""
+        event.stop()
+        found = self._at(event.x)
+        if found is not None and found.enabled:
+            await self.app.run_action(found.binding.action, found.node)
