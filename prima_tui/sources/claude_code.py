@@ -136,6 +136,7 @@ class _Reading:
         self.sidechains: dict[str, Conversation] = {}
         self.stamps: dict[str, list[Stamp]] = {"": []}
         """Record times: of the whole file under "", of each inline sidechain under its name."""
+        self._stamps = self.stamps[""]
         self.record_ids: dict[str, None] = {}
         self.sidechain_of: dict[str, str] = {}
         self.folders: dict[str, None] = {}
@@ -174,10 +175,11 @@ class _Reading:
 
     def add(self, record: Record) -> Conversation:
         """Take one record in, of any type; return the conversation that it is part of."""
-        if record.timestamp is not None:
-            self.stamps[""].append(record.timestamp)
-        if record.uuid:
-            self.record_ids[record.uuid] = None
+        stamp, uuid = record.timestamp, record.uuid
+        if stamp is not None:
+            self._stamps.append(stamp)
+        if uuid:
+            self.record_ids[uuid] = None
         kind = record.type or ""
         if self.is_agent:
             conversation = self.main
@@ -229,10 +231,11 @@ class _Reading:
             self._unknown[kind] += 1
 
     def _note_place(self, record: Record) -> None:
-        if record.cwd:
-            self.folders[record.cwd] = None
-        if record.gitBranch and (record.gitBranch != "HEAD" or not self.branch):
-            self.branch = record.gitBranch
+        folder, branch = record.cwd, record.gitBranch
+        if folder:
+            self.folders[folder] = None
+        if branch and (branch != "HEAD" or not self.branch):
+            self.branch = branch
 
     def _note_origin(self, record: Record) -> None:
         """Note who wrote the prompts, as entry points and, in newer versions, prompts themselves tell."""

@@ -109,8 +109,20 @@ class Conversation:
         content = message.content
         if message.model == _SYNTHETIC or record.isApiErrorMessage:
             return
-        texts = [text.strip() for text in text_blocks(content)]
-        texts = [text for text in texts if text != _NO_CONTENT]
+        texts: list[str] = []
+        changing: list[Block] = []
+        # most records hold one block, and most blocks no text: looked at once, since this is done for every record
+        for block in (content,) if isinstance(content, str) else content or ():
+            if isinstance(block, str):
+                text: str | None = block
+            elif block.type == "text":
+                text = block.text
+            else:
+                if block.type == "tool_use" and block.name in FILE_TOOLS:
+                    changing.append(block)
+                continue
+            if text and (text := text.strip()) and text != _NO_CONTENT:
+                texts.append(text)
         if first:
             self._note_usable(record, bool(content))
             if message.model:
@@ -119,10 +131,8 @@ class Conversation:
         elif turn := self._replies.get(message.id or ""):
             # a copy of the record says nothing new, but a later snapshot of the message can hold more of it
             turn.texts = [_grown(text, texts) for text in turn.texts]
-        if type(content) is list:
-            for block in content:
-                if type(block) is Block and block.type == "tool_use" and block.name in FILE_TOOLS:
-                    self._add_change(record, block)
+        for use in changing:
+            self._add_change(record, use)
 
     def add_attachment(self, record: Record) -> None:
         """Take an attachment in: of all of them only a queued command can hold a person's words."""
@@ -207,12 +217,13 @@ class Conversation:
 
     def _is_first_usable(self, record: Record, *, count: bool = True) -> bool:
         """Tell whether a record is to be used: of copies with one id the first that holds something."""
-        seen = self._usable.get(record.uuid) if record.uuid else None
+        uuid = record.uuid
+        seen = self._usable.get(uuid) if uuid else None
         if seen is None:
             if count:
                 self.message_count += 1
-            if record.uuid:
-                self._usable[record.uuid] = False
+            if uuid:
+                self._usable[uuid] = False
         return not seen
 
     def _note_usable(self, record: Record, usable: bool) -> None:

@@ -6,6 +6,7 @@ the screen must not wait for it).
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Sequence
 
 import msgspec
@@ -46,7 +47,14 @@ class FileTexts(msgspec.Struct, frozen=True):
 
 def read_files(files: Sequence[SourceFile]) -> list[FileTexts]:
     """Read every file of a batch. Raises nothing: a reader that fails on a file is a problem of that file."""
-    return [_read(file) for file in files]
+    # records hold no circles, and looking for some among the many thousands that are alive takes a fifth of the time
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        return [_read(file) for file in files]
+    finally:
+        if collects:
+            gc.enable()
 
 
 def _read(file: SourceFile) -> FileTexts:
