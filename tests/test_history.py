@@ -129,7 +129,7 @@ def apply(world: World, paths: dict[str, Path], what: str, slot: str, number: in
         os.utime(path, (number, number))
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=9, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(changes=st.lists(change, min_size=1, max_size=10))
 def test_any_sequence_of_changes_gives_the_answers_of_a_fresh_reading(
     changes: list[tuple[str, str, int, int]],

@@ -56,14 +56,14 @@ def test_a_rebuild_without_an_index_makes_one(world: World, counting: CountingEm
 
 
 def test_the_old_index_answers_until_the_new_one_is_whole(world: World, counting: CountingEmbedder) -> None:
-    world.claude("a", turns(100))
+    world.claude("a", turns(48))
     memory = opened(world, counting)
     memory.update_index()
     other = opened(world, counting)
     seen: list[int] = []
 
     def look(progress: IndexProgress) -> None:
-        if progress.exchanges_embedded % 40 == 0:
+        if progress.exchanges_embedded % 16 == 0:
             for one in (memory, other):
                 answer = one.search("booking", "semantic")
                 assert answer.warnings == ()
@@ -72,8 +72,8 @@ def test_the_old_index_answers_until_the_new_one_is_whole(world: World, counting
 
     assert memory.rebuild(look).finished
     assert seen
-    assert set(seen) == {100}
-    assert other.search("booking", "semantic").indexed_exchanges == 100
+    assert set(seen) == {48}
+    assert other.search("booking", "semantic").indexed_exchanges == 48
 
 
 def test_a_cancelled_rebuild_is_interrupted_and_goes_on_where_it_stopped(
@@ -97,7 +97,7 @@ def test_a_cancelled_rebuild_is_interrupted_and_goes_on_where_it_stopped(
 
 
 def test_a_killed_rebuild_is_offered_again_and_embeds_nothing_twice(world: World, counting: CountingEmbedder) -> None:
-    world.claude("a", turns(160))
+    world.claude("a", turns(124))
     memory = opened(world, counting)
     memory.update_index()
     counting.texts.clear()
@@ -109,13 +109,13 @@ def test_a_killed_rebuild_is_offered_again_and_embeds_nothing_twice(world: World
         assert "another prima-tui" in memory.update_index().note
         kill_after(running, 104)
     assert memory.rebuild_state() == "interrupted"
-    assert memory.search("booking", "semantic").indexed_exchanges == 160
+    assert memory.search("booking", "semantic").indexed_exchanges == 124
     kept = len(rows(unfinished(world)))
     assert kept >= 96
     assert memory.rebuild().finished
-    assert len(counting.texts) == 160 - kept
+    assert len(counting.texts) == 124 - kept
     assert memory.rebuild_state() is None
-    assert len(rows(index_path(world))) == 160
+    assert len(rows(index_path(world))) == 124
 
 
 def test_a_rebuild_that_was_killed_when_it_was_whole_is_only_put_in_place(
@@ -217,7 +217,7 @@ def test_no_index_can_be_put_where_there_is_no_place(world: World, counting: Cou
 
 def test_a_stopped_process_does_not_stop_searching(world: World, counting: CountingEmbedder) -> None:
     """A rebuild that hangs (a suspended laptop, a stopped job) holds the lock, never the readers."""
-    world.claude("a", turns(100))
+    world.claude("a", turns(60))
     memory = opened(world, counting)
     memory.update_index()
     with process(world, "rebuild") as running:

@@ -354,7 +354,7 @@ def kill_after(running: subprocess.Popen[str], exchanges: int) -> int:
 
 
 def test_a_kill_loses_at_most_the_unit_in_hand(world: World, counting: CountingEmbedder) -> None:
-    world.claude("a", turns(220))
+    world.claude("a", turns(140))
     with process(world, "index_everything") as running:
         reported = kill_after(running, 104)
     kept = len(rows(index_path(world)))
@@ -365,8 +365,8 @@ def test_a_kill_loses_at_most_the_unit_in_hand(world: World, counting: CountingE
     memory = opened(world, counting)
     assert memory.search("booking", "semantic").indexed_exchanges == kept
     assert memory.index_everything().finished
-    assert len(counting.texts) == 220 - kept
-    assert len(rows(index_path(world))) == 220
+    assert len(counting.texts) == 140 - kept
+    assert len(rows(index_path(world))) == 140
     assert not list(index_path(world).parent.glob("*aside*"))
 
 
