@@ -37,6 +37,7 @@ def work(home: Path, workspace: Path, log: Path, seed: int) -> None:
         number = 0
         while True:
             number += 1
+            time.sleep(choice.uniform(0.0, 1.5))  # searching without pause they would leave no time to embed
             operation = choice.choices(OPERATIONS, (4, 4, 2, 1, 3))[0]
             say(number=number, begins=operation)
             began = time.monotonic()
@@ -47,7 +48,7 @@ def work(home: Path, workspace: Path, log: Path, seed: int) -> None:
             elif operation == "keyword":
                 memory.search(choice.choice(TOPICS), "keyword", limit=5)
             elif operation == "update":
-                budget = choice.choice((0.05, 0.3, 2.0))
+                budget = choice.choice((0.3, 1.0, 4.0))
                 note = memory.update_index(budget).note
             elif operation == "rebuild":
                 note = memory.rebuild().note
