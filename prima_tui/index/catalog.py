@@ -14,6 +14,7 @@ import msgspec
 from prima_tui.errors import StoreBusy, StoreUnusable
 from prima_tui.index.database import DatabaseFile
 from prima_tui.index.messages import MessageTable
+from prima_tui.index.rows import insert_rows
 from prima_tui.index.tool_store import TOOL_TABLE_NAMES, TOOL_TABLES, ToolStore
 from prima_tui.model.session import Exchange
 from prima_tui.sources.base import SourceFile
@@ -102,17 +103,12 @@ class Catalog:
                     self._sweep(store)
                 first = _next_id(store)
                 ids = range(first, first + len(batch))
-                store.execute(
-                    "INSERT INTO store.files SELECT unnest($ids), unnest($sources), unnest($paths), unnest($states),"
-                    " unnest($readings)",
-                    {
-                        "ids": list(ids),
-                        "sources": [texts.reading.file.source for texts in batch],
-                        "paths": paths,
-                        "states": [_state(texts.reading.file) for texts in batch],
-                        "readings": [_ENCODER.encode(texts.reading) for texts in batch],
-                    },
-                )
+                rows = [
+                    (file_id, file.source, file.path, _state(file), _ENCODER.encode(texts.reading))
+                    for file_id, texts in zip(ids, batch, strict=True)
+                    if (file := texts.reading.file)
+                ]
+                insert_rows(store, "store.files", rows)
                 _insert_texts(store, [(file_id, texts) for file_id, texts in zip(ids, batch, strict=True)])
         except (StoreBusy, StoreUnusable, duckdb.Error) as error:
             self._notice(f"catalog: not kept: {error}")
@@ -202,12 +198,7 @@ def _next_id(store: duckdb.DuckDBPyConnection) -> int:
 
 def _insert_texts(store: duckdb.DuckDBPyConnection, batch: Sequence[tuple[int, FileTexts]]) -> None:
     packed = [(file_id, number, data) for file_id, texts in batch for number, data in enumerate(texts.exchanges)]
-    if packed:
-        file_ids, numbers, data = zip(*packed, strict=True)
-        store.execute(
-            "INSERT INTO store.exchanges SELECT unnest($a), unnest($b), unnest($c)",
-            {"a": list(file_ids), "b": list(numbers), "c": list(data)},
-        )
+    insert_rows(store, "store.exchanges", packed)
     columns: dict[str, list[object]] = {"a": [], "b": [], "c": [], "d": [], "e": []}
     for file_id, texts in batch:
         for number, messages in enumerate(texts.messages):

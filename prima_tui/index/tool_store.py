@@ -12,6 +12,7 @@ import msgspec
 
 from prima_tui.errors import StoreBusy, StoreUnusable
 from prima_tui.index.database import DatabaseFile
+from prima_tui.index.rows import insert_rows
 from prima_tui.model.session import ToolUse
 from prima_tui.sources.base import SourceFile
 from prima_tui.sources.reading_tools import FileTools, ToolBlock, unpack_uses
@@ -144,11 +145,9 @@ def _insert(store: duckdb.DuckDBPyConnection, batch: Sequence[tuple[int, FileToo
         for number, one in enumerate(tools.transcripts)
         for block in one.blocks
     ]
-    for table, rows in (("tool_files", files), ("tools", uses), ("tool_texts", texts)):
-        if rows:
-            columns = {f"c{place}": list(column) for place, column in enumerate(zip(*rows, strict=True))}
-            names = ", ".join(f"unnest(${name})" for name in columns)
-            store.execute(f"INSERT INTO store.{table} SELECT {names}", columns)
+    insert_rows(store, "store.tool_files", files)
+    insert_rows(store, "store.tools", uses)
+    insert_rows(store, "store.tool_texts", texts)
 
 
 _ENCODER = msgspec.msgpack.Encoder()
