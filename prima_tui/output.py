@@ -255,7 +255,7 @@ def one_line(text: str) -> str:
 
 def session_text(session: Session) -> str:
     """Return one session on two lines: when, label, title; then what it is made of."""
-    facts = [session.id, f"{session.message_count} messages"]
+    facts = [session.id, f"{session.message_count} message{'' if session.message_count == 1 else 's'}"]
     changed = len({change.path for change in session.files_changed})
     if changed:
         facts.append(f"{changed} file{'s' if changed > 1 else ''} changed")
