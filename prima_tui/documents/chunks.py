@@ -23,7 +23,6 @@ OVERLAP_WORDS = 80
 FEWEST_WORDS = 50
 PASSAGE_WORDS = 80
 _PASSAGE_CHARACTERS = 600
-_PASSAGE_OVERLAP = 15
 _OVERLAP_CHARACTERS = MOST_CHARACTERS // 2
 """Of long words fewer are repeated, so that a stretch says something new too."""
 _LONGEST_WORD = 200
@@ -209,21 +208,13 @@ def _joined(one: _Section, following: _Section) -> _Section:
 
 
 def passages(chunk: Chunk) -> list[str]:
-    """Return what an embedding model reads of a chunk: stretches of some 80 words, each below the heading path.
+    """Return what an embedding model reads of a chunk: stretches of at most some 80 words, each below the heading path.
 
     A model puts everything it reads into one vector: of a whole chunk little but its general subject would be left, so
     each passage gets a vector of its own, and the chunk is as near to a query as its nearest passage.
     """
     words = [found.span() for found in _WORD.finditer(chunk.text)]
-    ends = [end for _start, end in words]
     above = f"{chunk.heading}\n" if chunk.headings else ""
-    found = []
-    first = 0
-    while first < len(words):
-        start = words[first][0]
-        end = max(first + 1, min(first + PASSAGE_WORDS, bisect_right(ends, start + _PASSAGE_CHARACTERS)))
-        found.append(above + chunk.text[start : words[end - 1][1]])
-        if end == len(words):
-            break
-        first = max(first + 1, end - _PASSAGE_OVERLAP)
-    return found
+    count = max(-(-len(words) // PASSAGE_WORDS), -(-len(chunk.text) // _PASSAGE_CHARACTERS))
+    edges = sorted({place * len(words) // count for place in range(count + 1)})
+    return [above + chunk.text[words[first][0] : words[end - 1][1]] for first, end in pairwise(edges)]

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 _UNIT = 96
 """Vectors written in one transaction."""
-_GROUP = 32
-"""Texts to embed that are gathered from several documents before any of them is embedded."""
+_GROUP = 64
+"""Chunks that are gathered from several documents before any of them is embedded, for all workers to be busy."""
 _STEP = 8
 """Texts embedded between two looks at the clock and the cancel token."""
 
