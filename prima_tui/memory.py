@@ -6,6 +6,7 @@ block; a screen calls them in threads.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -250,6 +251,12 @@ class Memory(Searching):
     def log_path(self) -> Path:
         """The startup log's file."""
         return self.log.path
+
+    def warm(self) -> None:
+        """Load the index and the model, so that the next search by meaning is quick. What can't be loaded is left."""
+        with contextlib.suppress(PrimaError, OSError):
+            self._semantic().load_if_free()
+            self._model().query("warm")
 
     def embedding_model(self) -> EmbeddingModel:
         """Return the model that texts and queries are embedded with, to be shared; it is loaded at its first use."""

@@ -8,14 +8,17 @@ from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar
 
+from textual import events
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
+from textual.theme import Theme
 
 from prima_tui.model.hits import Mode
 from prima_tui.tui.background import REFRESH_SECONDS
 from prima_tui.tui.browse_screen import BrowseScreen
 from prima_tui.tui.outcome import PickResult
+from prima_tui.tui.remembered import remembered
 from prima_tui.tui.resuming import Run, run_command
 from prima_tui.tui.search_line import SearchInput
 from prima_tui.tui.themes import DARK, OWN_THEMES, variable_defaults
@@ -78,10 +81,12 @@ class PrimaApp(App[PickResult | None]):
         for own in OWN_THEMES:
             self.register_theme(own)
         settings = memory.settings
-        wanted = theme or settings.theme
+        kept = remembered(settings.paths.data)
+        wanted = theme or settings.theme or kept.theme
         self.theme = wanted if wanted in self.available_themes else DARK.name
         # Nothing is animated: scrolling is where it goes at once, and a screen reader or a slow line sees no flicker.
         self.animation_level = "none"
+        self._theme_kept = self.theme
         self._browse = BrowseScreen(
             memory,
             query=query,
@@ -92,17 +97,34 @@ class PrimaApp(App[PickResult | None]):
             clock=clock,
             run=run,
             refresh_seconds=refresh_seconds,
+            kept=kept,
         )
         self.set_keymap(settings.keys)
 
     def on_mount(self) -> None:
         """Textual's."""
+        self.theme_changed_signal.subscribe(self, self._keep_theme)
         if not self.is_headless:
             # What was made by now stays for good. Left out of the garbage collector's rounds, which hold the
             # interpreter for some 100 ms with all of it, it can't make a keystroke late.
             self.set_timer(_SETTLED_SECONDS, gc.freeze)
             # A thread at work gives the interpreter back after this long when the screen wants it.
             sys.setswitchinterval(_SWITCH_SECONDS)
+
+    def _keep_theme(self, theme: Theme) -> None:
+        if theme.name != self._theme_kept:
+            self._theme_kept = theme.name
+            self._browse.remember(theme=theme.name)
+
+    async def on_event(self, event: events.Event) -> None:
+        """Textual's: whatever the user does keeps the list up to date with the files."""
+        if isinstance(event, events.InputEvent):
+            self._browse.touched()
+        await super().on_event(event)
+
+    def on_app_focus(self) -> None:
+        """Textual's: the terminal has the focus again, so something may have happened elsewhere."""
+        self._browse.came_back()
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """Textual's: our own variables, for themes that don't set them."""

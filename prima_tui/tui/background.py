@@ -16,10 +16,13 @@ from prima_tui.model.hits import Cancel, Cancelled, IndexProgress, Snapshot
 from prima_tui.tui.messages import IndexMoved, SnapshotArrived, WorkFailed
 
 REFRESH_SECONDS = 2.0
+# (seconds since the user did something, how many times longer the pause between two looks at the files is then)
+_CALMER = ((300.0, 15), (30.0, 5))
 # A report for every file would keep the screen busy with progress alone.
 _REPORT_SECONDS = 0.1
 
 Post = Callable[[Message], object]
+Report = Callable[[IndexProgress], None]
 
 
 class Works(Protocol):
@@ -27,6 +30,16 @@ class Works(Protocol):
 
     def refresh(self, report: Callable[[Snapshot], None] | None = None, cancel: Cancel | None = None) -> Snapshot:
         """Bring the catalog up to date; blocks, is called in a thread."""
+        ...
+
+    def rebuild(
+        self, report: Callable[[IndexProgress], None] | None = None, cancel: Cancel | None = None
+    ) -> IndexProgress:
+        """Make the index anew; blocks, is called in a thread."""
+        ...
+
+    def warm(self) -> None:
+        """Load what a search by meaning needs; blocks, is called in a thread."""
         ...
 
     def update_index(
@@ -46,7 +59,10 @@ class Background:
         self._post = post
         self._refresh_seconds = refresh_seconds
         self._wake = asyncio.Event()
+        self._touched = time.monotonic()
         self._index_cancel: Cancel | None = None
+        self._index_free = asyncio.Event()
+        self._index_free.set()
         self.index_stopped = False
         """The user stopped the index's update; it stays so until files are looked at again by hand."""
 
@@ -59,6 +75,24 @@ class Background:
         """Look at the files now instead of in a moment."""
         self.index_stopped = False
         self._wake.set()
+
+    def touched(self) -> None:
+        """The user did something; after a pause the files are looked at at once."""
+        now = time.monotonic()
+        if now - self._touched >= _CALMER[-1][0]:
+            self._wake.set()
+        self._touched = now
+
+    def focused(self) -> None:
+        """The user came back to the terminal: look at the files."""
+        self._touched = time.monotonic()
+        self._wake.set()
+
+    @property
+    def pause(self) -> float:
+        """Seconds until the files are looked at again: the longer, the longer nothing was done."""
+        idle = time.monotonic() - self._touched
+        return self._refresh_seconds * next((times for after, times in _CALMER if idle >= after), 1)
 
     def stop_index(self) -> bool:
         """Stop the update of the index; whether one was running."""
@@ -87,7 +121,7 @@ class Background:
                 last = snapshot
                 self._post(SnapshotArrived(snapshot, changed, done=True))
             try:
-                await asyncio.wait_for(self._wake.wait(), self._refresh_seconds)
+                await asyncio.wait_for(self._wake.wait(), self.pause)
             except TimeoutError:
                 continue
 
@@ -109,7 +143,22 @@ class Background:
         """Update the index once, unless that is running or was stopped."""
         if self.indexing or self.index_stopped:
             return
+
+        def update(report: Report, cancel: Cancel) -> IndexProgress:
+            return memory.update_index(budget, report, cancel)
+
+        await self._work_on_index(update, rebuild=False)
+
+    async def rebuild(self, memory: Works) -> None:
+        """Make the index anew; an update that is running ends first, and none begins beside it."""
+        while self._index_cancel is not None:
+            self._index_cancel.cancel()
+            await self._index_free.wait()
+        await self._work_on_index(memory.rebuild, rebuild=True)
+
+    async def _work_on_index(self, work: Callable[[Report, Cancel], IndexProgress], rebuild: bool) -> None:
         cancel = self._index_cancel = Cancel()
+        self._index_free.clear()
         told = 0.0
 
         def report(progress: IndexProgress) -> None:
@@ -117,11 +166,11 @@ class Background:
             now = time.monotonic()
             if now - told >= _REPORT_SECONDS and not cancel.cancelled:
                 told = now
-                self._post(IndexMoved(progress, done=False))
+                self._post(IndexMoved(progress, done=False, rebuild=rebuild))
 
         progress = IndexProgress(finished=True)
         try:
-            progress = await asyncio.to_thread(memory.update_index, budget, report, cancel)
+            progress = await asyncio.to_thread(work, report, cancel)
         except asyncio.CancelledError:
             cancel.cancel()
             raise
@@ -131,4 +180,5 @@ class Background:
             self._post(WorkFailed("the index", error))
         finally:
             self._index_cancel = None
-        self._post(IndexMoved(progress, done=True))
+            self._index_free.set()
+        self._post(IndexMoved(progress, done=True, rebuild=rebuild))

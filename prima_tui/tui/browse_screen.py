@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from functools import partial
 from typing import ClassVar
 
+import msgspec
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.widgets import Input
@@ -14,12 +16,15 @@ from prima_tui.model.hits import MODES, Hit
 from prima_tui.model.session import Exchange, Session
 from prima_tui.tui import messages
 from prima_tui.tui.document_pane import DocumentPane
+from prima_tui.tui.extract_rows import is_extract
 from prima_tui.tui.log_screen import LogScreen
 from prima_tui.tui.outcome import PickResult
-from prima_tui.tui.results_screen import ResultsScreen
+from prima_tui.tui.preview import Tools
+from prima_tui.tui.remembered import remember
 from prima_tui.tui.resuming import copy_resume_command, copy_text, resume
 from prima_tui.tui.session_list import SORTS
 from prima_tui.tui.status_line import StatusLine
+from prima_tui.tui.working_screen import WorkingScreen
 
 _SHARES = (30, 35, 40, 45, 50, 55, 60, 65, 70)
 
@@ -30,7 +35,7 @@ def _binding(key: str, action: str, text: str, tooltip: str, show: bool = False)
     return Binding(key, action, text, show=show, tooltip=tooltip, id=identifier)
 
 
-class BrowseScreen(ResultsScreen):
+class BrowseScreen(WorkingScreen):
     """Search, look, resume."""
 
     BINDING_GROUP_TITLE = "Everywhere"
@@ -43,6 +48,8 @@ class BrowseScreen(ResultsScreen):
         _binding("shift+f3,ctrl+p", "match(-1)", "Previous match", "Go to the previous match"),
         _binding("f4", "turn_pane", "Pane", "Show the conversation or the extract", show=True),
         _binding("ctrl+o", "maximise_pane", "Full", "Give the pane all the room, and back", show=True),
+        _binding("alt+t", "tools", "Tools", "Open or fold what tools were given and gave back"),
+        _binding("alt+d", "deep", "Deep search", "Search the extracts too, or not"),
         _binding("f7", "density", "Density", "Rows of one, two or three lines"),
         _binding("ctrl+s", "sort", "Sort", "Best first, newest, longest, most files"),
         _binding("up", "move(-1)", "Up", "Select the session above"),
@@ -61,7 +68,8 @@ class BrowseScreen(ResultsScreen):
         _binding("shift+tab", "app.focus_previous", "Previous part", "Go to the part before"),
         _binding("escape", "back", "Clear", "Leave the pane, then clear the search"),
         _binding("f5", "refresh_now", "Refresh", "Look at the files again now"),
-        _binding("f6", "stop_work", "Stop indexing", "Stop the update of the index"),
+        _binding("f6", "stop_work", "Stop indexing", "Stop the update or the rebuild of the index"),
+        _binding("f10", "rebuild", "Rebuild", "Make the index of your conversations anew"),
         _binding("f8", "open_demo", "Demo", "Open a demo history"),
         _binding("f9", "show_log", "Log", "Show what could not be read"),
         _binding("ctrl+r", "copy_id", "Copy id", "Copy the session's id"),
@@ -83,8 +91,15 @@ class BrowseScreen(ResultsScreen):
             self.choose(hit)
 
     def choose(self, hit: Hit) -> None:
-        """Resume the session, or with --pick end with it. It is this session, whatever the list does meanwhile."""
-        if self.pick:
+        """Resume the session, or with --pick end with it. It is this session, whatever the list does meanwhile.
+
+        An extract that a deep search found is opened instead.
+        """
+        if is_extract(hit):
+            self.add_class("-full")
+            self.remove_class("-extract")
+            self._conversation.focus()
+        elif self.pick:
             self.app.exit(PickResult(session=hit.session))
         else:
             self.start_work(partial(self._resume, hit.session), group="resume", exclusive=True)
@@ -97,7 +112,7 @@ class BrowseScreen(ResultsScreen):
 
     def action_copy_command(self) -> None:
         """Copy the command that resumes the selected session."""
-        if hit := self._list.selected_hit:
+        if (hit := self._list.selected_hit) and not is_extract(hit):
             work = partial(copy_resume_command, self.app, self.memory, hit.session)
             self.start_work(work, group="resume", exclusive=True)
 
@@ -108,7 +123,7 @@ class BrowseScreen(ResultsScreen):
 
     def action_copy_exchange(self) -> None:
         """Copy the exchange that the conversation pane shows, as markdown."""
-        if hit := self._list.selected_hit:
+        if (hit := self._list.selected_hit) and not is_extract(hit):
             place = self._conversation.exchange_in_view()
             self.start_work(partial(self._copy_exchange, hit.session, place), group="copy", exclusive=True)
 
@@ -131,6 +146,18 @@ class BrowseScreen(ResultsScreen):
         message.stop()
         self.action_next_mode()
 
+    def action_deep(self) -> None:
+        """Search the extracts too, or not."""
+        self.deep = not self.deep
+        self._search_line.show_deep(self.deep)
+        if self.query_text.strip():
+            self._search()
+
+    def on_deep_wanted(self, message: messages.DeepWanted) -> None:
+        """The chip was clicked."""
+        message.stop()
+        self.action_deep()
+
     def action_toggle_scope(self) -> None:
         """Search this workspace, or everywhere."""
         everywhere = not self.memory.scope.everywhere
@@ -140,7 +167,7 @@ class BrowseScreen(ResultsScreen):
         self._search_line.show_scope(everywhere)
         self._background.stop_index()
         self._background.index_stopped = False
-        self._start_refreshing()
+        self.start_refreshing()
         self._search()
 
     def on_scope_wanted(self, message: messages.ScopeWanted) -> None:
@@ -156,7 +183,7 @@ class BrowseScreen(ResultsScreen):
         self.query_one(StatusLine).show_note("looking at the files again")
 
     def action_stop_work(self) -> None:
-        """Stop the update of the index."""
+        """Stop the update or the rebuild of the index."""
         if self._background.stop_index():
             self.query_one(StatusLine).show_note("indexing stopped; results are from what is indexed (F5 goes on)")
 
@@ -228,6 +255,20 @@ class BrowseScreen(ResultsScreen):
         if had_focus:
             self._pane.focus()
 
+    def action_tools(self) -> None:
+        """Open or fold what tools were given and gave back."""
+        self.tools_open = not self.tools_open
+        if hit := self._list.selected_hit:
+            self.start_work(partial(self._turn_tools, hit), group="preview", exclusive=True)
+
+    async def _turn_tools(self, hit: Hit) -> None:
+        state: Tools = "open" if self.tools_open else "folded"
+        preview = await self._previews.preview(self.memory, hit, self._list.words, state)
+        if preview.has_tools:
+            self._conversation.show(preview.conversation, keep_place=True)
+        else:
+            self.notify("No tools were used here.", timeout=2)
+
     def action_maximise_pane(self) -> None:
         """Give the pane all the room below the search line, and back."""
         if isinstance(self.focused, DocumentPane):
@@ -244,17 +285,30 @@ class BrowseScreen(ResultsScreen):
         narrower = [share for share in _SHARES if share < now - 1]
         share = (wider[0] if wider else _SHARES[-1]) if step > 0 else (narrower[-1] if narrower else _SHARES[0])
         self.query_one("#left").styles.width = f"{share}%"
+        self.remember(share=share)
 
     def action_density(self) -> None:
         """Show rows of one, two or three lines."""
-        self._list.set_density(self._list.row_height % 3 + 1)
+        density = self._list.row_height % 3 + 1
+        self._list.set_density(density)
+        self.remember(density=density)
 
     def action_sort(self) -> None:
         """Show the list in the next order."""
         sort = SORTS[(SORTS.index(self._list.sort) + 1) % len(SORTS)]
         self._list.set_sort(sort)
+        self.remember(sort=sort)
         self._show_state()
         self.notify(f"Sorted: {sort}{' first' if sort == 'best' else ''}", timeout=2)
+
+    def remember(self, **changes: object) -> None:
+        """Keep how the screen looks for the next start; where that can't be written it is as it was."""
+        self._kept = msgspec.structs.replace(self._kept, **changes)
+        self.start_work(partial(asyncio.to_thread, self._write_kept), group="remember")
+
+    def _write_kept(self) -> None:
+        with contextlib.suppress(OSError):
+            remember(self.memory.settings.paths.data, self._kept)
 
     # -- other screens ------------------------------------------------------------------------------------------
 

@@ -6,9 +6,10 @@ estimated height. Building a document is one pass over the text, made in a threa
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import groupby
+from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 import msgspec
@@ -16,11 +17,14 @@ import msgspec
 from prima_tui.model.hits import Conversation
 from prima_tui.model.session import Exchange
 from prima_tui.model.text import shown, spans
+from prima_tui.tui.code_colours import code_lines
+from prima_tui.tui.inline_markdown import Marker
 from prima_tui.tui.markdown_lines import FENCE, markdown_lines, text_height
-from prima_tui.tui.styled_lines import Span, StyledLine, cut, joined, without_tabs
+from prima_tui.tui.styled_lines import Span, StyledLine, cut, joined, without_tabs, wrapped
 from prima_tui.tui.table_lines import is_table_line, natural_widths
 
-Voice = Literal["user", "agent", "plain", "aside", "divider"]
+Voice = Literal["user", "agent", "plain", "aside", "divider", "tool", "tool-text"]
+"""``tool`` is the one line of a use of a tool, ``tool-text`` what it was given or gave back."""
 YOU = "You"
 
 # Laying out a block of this many characters takes a few milliseconds: a frame is never late.
@@ -56,6 +60,8 @@ class Block(NamedTuple):
         """Return about how many lines the block takes at ``width``, without laying it out."""
         if self.voice == "divider":
             return 2
+        if self.voice == "tool":
+            return 1 + self.gap
         return text_height(self.text, width) + bool(self.speaker) + self.gap
 
     def lines(self, width: int, words: Sequence[str]) -> list[StyledLine]:
@@ -66,6 +72,11 @@ class Block(NamedTuple):
         def mark(text: str) -> list[tuple[int, int]]:
             return spans(text, words) if words else []
 
+        if self.voice == "tool":
+            return [_tool_line(self.text, width), *([StyledLine()] if self.gap else [])]
+        if self.voice == "tool-text":
+            lines = _tool_text(self.text, self.fence or "", width, mark)
+            return lines + ([StyledLine()] if self.gap else [])
         lines = markdown_lines(self.text, width - 3, mark, self.fence, self.columns, self.head) or [StyledLine()]
         if self.voice == "aside":
             lines = [line._replace(spans=(Span(0, len(line.text), "aside"), *line.spans)) for line in lines]
@@ -73,6 +84,23 @@ class Block(NamedTuple):
         lines = [line.prefixed(prefix, bar)._replace(fill=line.fill or fill) for line in lines]
         head = [_speaker(self, width)] if self.speaker else []
         return head + lines + ([StyledLine()] if self.gap else [])
+
+
+_TOOL_MARGIN = "    │ "
+
+
+def _tool_line(text: str, width: int) -> StyledLine:
+    return joined([("  ", ""), (cut(text, max(4, width - 3)), "faint")])
+
+
+def _tool_text(text: str, language: str, width: int, mark: Marker) -> list[StyledLine]:
+    """Text as it is, never read as markdown: coloured where its language is known."""
+    room = max(8, width - len(_TOOL_MARGIN) - 1)
+    return [
+        part.prefixed(_TOOL_MARGIN, "faint")
+        for line in code_lines(without_tabs(text), language)
+        for part in wrapped(line.marked(mark(line.text), "match"), room)
+    ]
 
 
 _MARGINS: dict[Voice, str] = {"user": "▌ ", "agent": "  ", "plain": " ", "aside": "┊ "}
@@ -107,6 +135,10 @@ class Document(msgspec.Struct, frozen=True):
     """The block to open at."""
     starts: dict[int, int] = {}
     """Exchange to its first block."""
+
+    def texts(self) -> list[int]:
+        """Return the blocks that are not of tools: those that two documents of one conversation have in common."""
+        return [number for number, block in enumerate(self.blocks) if block.voice not in ("tool", "tool-text")]
 
     @property
     def match_count(self) -> int:
@@ -164,6 +196,20 @@ def _table_pieces(lines: list[str], voice: Voice, exchange: int) -> Iterator[Blo
     yield Block("\n".join(piece), voice, None, exchange, columns=columns, head=head)
 
 
+def plain_pieces(text: str, language: str, exchange: int) -> Iterator[Block]:
+    """Return text of a tool in blocks, its lines as they are."""
+    piece: list[str] = []
+    size = 0
+    for line in _short_lines(text):
+        if size >= BLOCK_CHARACTERS:
+            yield Block("\n".join(piece), "tool-text", language, exchange)
+            piece, size = [], 0
+        piece.append(line)
+        size += len(line) + 1
+    if piece:
+        yield Block("\n".join(piece), "tool-text", language, exchange)
+
+
 def _short_lines(text: str) -> Iterator[str]:
     """The lines of a text; one longer than a block (minified code, base64) in several."""
     for line in text.split("\n"):
@@ -202,8 +248,15 @@ def _spoken(pieces: Iterable[Block], speaker: str, exchange: Exchange, best: boo
         )
 
 
-def conversation_document(conversation: Conversation, words: tuple[str, ...], best: int | None) -> Document:
+def conversation_document(
+    conversation: Conversation,
+    words: tuple[str, ...],
+    best: int | None,
+    tools: Mapping[int, Sequence[Block]] = MappingProxyType({}),
+) -> Document:
     """Return a conversation as a document that opens at the exchange ``best`` (place from 0; None: at the end).
+
+    ``tools`` are blocks to put behind exchanges, by place.
 
     Subagents, branches the user left and compactions of the agent's context are marked by dividers.
     """
@@ -224,6 +277,8 @@ def conversation_document(conversation: Conversation, words: tuple[str, ...], be
             blocks.append(Block(text, "divider"))
             rewound = exchange.rewound
         blocks.extend(_exchange_blocks(exchange, number, shown(helper) or agent, number == best and bool(words)))
+        if uses := tools.get(number):
+            blocks.extend(uses)
     start = starts.get(best, 0) if best is not None else 0
     return with_words(Document(blocks=tuple(blocks), starts=starts, start=start), words)
 
@@ -238,7 +293,7 @@ def with_words(document: Document, words: tuple[str, ...]) -> Document:
     found: dict[int, int] = {}
     if words:
         for number, block in enumerate(document.blocks):
-            if block.voice != "divider" and (count := len(spans(block.text, words))):
+            if block.voice not in ("divider", "tool") and (count := len(spans(block.text, words))):
                 found[number] = count
     return msgspec.structs.replace(document, words=words, matches=found)
 

@@ -76,14 +76,36 @@ class DocumentPane(LineView):
 
     def show(self, document: Document, keep_place: bool = False) -> None:
         """Show another document, at its start block (or at the place one was reading, if ``keep_place``)."""
-        anchor = self._anchor() if keep_place else None
+        anchor = self._kept_anchor(document) if keep_place else None
+        current = self._common(document, self._current[0]) if keep_place and self._current else None
+        self._current = (current, self._current[1]) if current is not None and self._current else None
         self.document = document
-        self._current = None
-        self._lay_out_anew(anchor)
+        self._lay_out_anew((anchor[0], 0.0) if anchor else None)
+        if anchor and anchor[0] < len(self._heights):
+            self._bring(anchor[0], anchor[1], lead=0)
         if not keep_place:
             self._open()
         elif document.words:
             self._report()
+
+    def _common(self, document: Document, block: int) -> int | None:
+        """The place in another document of the same conversation of a block; None for a block of a tool's."""
+        before, after = self.document.texts(), document.texts()
+        place = bisect_left(before, block)
+        return after[place] if place < len(before) and before[place] == block and place < len(after) else None
+
+    def _kept_anchor(self, document: Document) -> tuple[int, int] | None:
+        """The block of another document that is to be at the top of the view, and the lines of it above that."""
+        if not self._heights:
+            return None
+        top = self.scroll_offset.y
+        block = min(max(0, bisect_right(self._tops, top) - 1), len(self._heights) - 1)
+        found = self._common(document, block)
+        if found is not None:
+            return found, top - self._tops[block]
+        texts, others = self.document.texts(), document.texts()
+        place = min(bisect_left(texts, block), len(others) - 1)
+        return (others[place], 0) if place >= 0 else None
 
     def _open(self) -> None:
         """Go to the start block and, when words are highlighted, to the first match from there."""

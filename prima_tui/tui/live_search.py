@@ -20,7 +20,7 @@ _THREADS = 3
 class Searches(Protocol):
     """What can be searched."""
 
-    def search(self, query: str, mode: Mode, *, limit: int | None = None, cancel: Cancel | None = None) -> Answer:
+    def search(self, query: str, mode: Mode, *, deep: bool = False, cancel: Cancel | None = None) -> Answer:
         """Answer a query; may block, is called in a thread."""
         ...
 
@@ -31,12 +31,12 @@ class LiveSearch:
     def __init__(self) -> None:
         self._pool = ThreadPoolExecutor(max_workers=_THREADS, thread_name_prefix="search")
 
-    async def one(self, memory: Searches, query: str, mode: Mode) -> Answer:
+    async def one(self, memory: Searches, query: str, mode: Mode, deep: bool = False) -> Answer:
         """Return the answer to one query in one mode."""
         cancel = Cancel()
 
         def run() -> Answer:
-            return memory.search(query, mode, cancel=cancel)
+            return memory.search(query, mode, deep=deep, cancel=cancel)
 
         try:
             return await asyncio.get_running_loop().run_in_executor(self._pool, run)
@@ -44,15 +44,18 @@ class LiveSearch:
             cancel.cancel()
             raise
 
-    async def answers(self, memory: Searches, query: str, mode: Mode) -> AsyncIterator[tuple[Answer, bool]]:
+    async def answers(
+        self, memory: Searches, query: str, mode: Mode, deep: bool = False
+    ) -> AsyncIterator[tuple[Answer, bool]]:
         """Give the answers to one query as they come, each with whether it is the last.
 
-        In combined mode the keyword answer comes first, at once; the one with the hits by meaning joins.
+        In combined mode the keyword answer comes first, at once; the one with the hits by meaning, and the extracts
+        of a deep search, joins.
         """
         await asyncio.sleep(COALESCE_SECONDS)
         if mode == "combined" and query.strip():
             yield await self.one(memory, query, "keyword"), False
-        yield await self.one(memory, query, mode), True
+        yield await self.one(memory, query, mode, deep), True
 
     def close(self) -> None:
         """Let no further search begin."""

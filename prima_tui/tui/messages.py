@@ -19,6 +19,10 @@ class ModeWanted(Message):
     """The next search mode was asked for."""
 
 
+class DeepWanted(Message):
+    """A search through the extracts too was asked for, or not any more."""
+
+
 class ScopeWanted(Message):
     """The other scope was asked for: this workspace or everywhere."""
 
@@ -64,10 +68,11 @@ class SnapshotArrived(Message):
 
 
 class IndexMoved(Message):
-    """The update of the semantic index is at another point."""
+    """The update of the semantic index, or its rebuild, is at another point."""
 
-    def __init__(self, progress: IndexProgress, done: bool) -> None:
+    def __init__(self, progress: IndexProgress, done: bool, rebuild: bool = False) -> None:
         super().__init__()
+        self.rebuild = rebuild
         self.progress = progress
         self.done = done
 

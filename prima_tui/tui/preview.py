@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from typing import NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from textual.cache import LRUCache
 
 from prima_tui.errors import PrimaError
 from prima_tui.model.hits import Conversation, Hit
-from prima_tui.model.session import Session
+from prima_tui.model.session import Session, ToolUse
 from prima_tui.tui.document import Document, conversation_document, markdown_document
+from prima_tui.tui.extract_rows import is_extract
+from prima_tui.tui.tool_blocks import tool_blocks
 
 _KEPT = 12
 
@@ -20,6 +22,10 @@ class Reads(Protocol):
 
     def conversation(self, session: Session) -> Conversation:
         """Return all exchanges of a session; may block, is called in a thread."""
+        ...
+
+    def tools(self, session: Session) -> tuple[tuple[ToolUse, ...], ...]:
+        """Return the uses of tools for each exchange; may block, is called in a thread."""
         ...
 
     def extract(self, session: Session, conversation: Conversation) -> str:
@@ -35,11 +41,19 @@ class Preview(NamedTuple):
     extract: Document
     problem: str = ""
     """Why it can't be shown, for the user; "" mostly."""
+    has_tools: bool = False
+    """Whether uses of tools are among what the conversation shows."""
+
+
+Tools = Literal["", "folded", "open"]
+"""Whether uses of tools are shown, and how."""
 
 
 class _Read(NamedTuple):
     conversation: Conversation
     extract: str
+    tools: tuple[tuple[ToolUse, ...], ...] | None = None
+    """None until they were asked for."""
 
 
 def _state(session: Session) -> tuple[object, ...]:
@@ -53,11 +67,15 @@ class Previews:
     def __init__(self) -> None:
         self._kept: LRUCache[tuple[object, ...], _Read] = LRUCache(_KEPT)
 
-    async def preview(self, memory: Reads, hit: Hit, words: tuple[str, ...]) -> Preview:
+    async def preview(self, memory: Reads, hit: Hit, words: tuple[str, ...], tools: Tools = "") -> Preview:
         """Return the preview of a hit, its best exchange the place to open at, ``words`` highlighted."""
+        if is_extract(hit):
+            text = hit.exchange.assistant if hit.exchange else ""
+            document = await asyncio.to_thread(markdown_document, text, words)
+            return Preview(hit.session, document, document)
         state = _state(hit.session)
         kept = self._kept.get(state)
-        read, preview = await asyncio.to_thread(_make, memory, hit, words, kept)
+        read, preview = await asyncio.to_thread(_make, memory, hit, words, tools, kept)
         if read is not None:
             self._kept[state] = read
         return preview
@@ -67,18 +85,23 @@ class Previews:
         self._kept.clear()
 
 
-def _make(memory: Reads, hit: Hit, words: tuple[str, ...], kept: _Read | None) -> tuple[_Read | None, Preview]:
+def _make(
+    memory: Reads, hit: Hit, words: tuple[str, ...], tools: Tools, kept: _Read | None
+) -> tuple[_Read | None, Preview]:
     session = hit.session
     try:
         if kept is None:
             conversation = memory.conversation(session)
             kept = _Read(conversation, memory.extract(session, conversation))
+        if tools and kept.tools is None:
+            kept = kept._replace(tools=memory.tools(session))
     except (PrimaError, OSError) as error:
         problem = f"This conversation can't be read: {error}"
         return None, Preview(session, Document(), Document(), problem)
-    best = hit.exchange_index
+    blocks = tool_blocks(kept.tools or (), session.workspace, tools == "open") if tools else {}
     return kept, Preview(
         session,
-        conversation_document(kept.conversation, words, best),
+        conversation_document(kept.conversation, words, hit.exchange_index, blocks),
         markdown_document(kept.extract, words),
+        has_tools=bool(blocks),
     )

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Coroutine
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from textual.app import ComposeResult
 from textual.containers import Container
@@ -26,7 +26,8 @@ from prima_tui.tui.extract_pane import ExtractPane
 from prima_tui.tui.key_line import KeyLine
 from prima_tui.tui.live_search import LiveSearch
 from prima_tui.tui.past_pane import PastPane, past_document
-from prima_tui.tui.preview import Previews
+from prima_tui.tui.preview import Previews, Tools
+from prima_tui.tui.remembered import Remembered
 from prima_tui.tui.resuming import Run, run_command
 from prima_tui.tui.search_line import SearchLine
 from prima_tui.tui.session_list import SessionList
@@ -40,11 +41,19 @@ _PREVIEW_AFTER = 0.04
 # While someone types, the list keeps up with every key and the panes follow when the fingers rest.
 _PREVIEW_AFTER_TYPING = 0.15
 _TYPING_SECONDS = 0.4
-_INDEX_AFTER = 0.4
 # How often an answer is asked for again while the catalog fills or the index grows.
 _AGAIN_SECONDS = {"catalog": 0.3, "index": 1.0}
 _WIDTHS = [(0, "-tiny"), (60, "-narrow"), (100, "-medium"), (160, "-wide")]
 _HEIGHTS = [(0, "-flat"), (12, "-low"), (20, "-tall")]
+
+
+class Wanted(NamedTuple):
+    """What is searched for, and how."""
+
+    query: str
+    mode: Mode
+    everywhere: bool
+    deep: bool
 
 
 class ResultsScreen(Screen[None]):
@@ -66,6 +75,7 @@ class ResultsScreen(Screen[None]):
         clock: Callable[[], datetime] | None = None,
         run: Run = run_command,
         refresh_seconds: float = REFRESH_SECONDS,
+        kept: Remembered | None = None,
     ) -> None:
         super().__init__()
         self._memories = {memory.scope.everywhere: memory}
@@ -77,6 +87,7 @@ class ResultsScreen(Screen[None]):
         self._budget = budget
         self._clock = clock
         self._run = run
+        self._kept = kept or Remembered()
         self._live = LiveSearch()
         self._previews = Previews()
         self._background = Background(self.post_message, refresh_seconds)
@@ -85,15 +96,17 @@ class ResultsScreen(Screen[None]):
         """Whether a first report of the history came in."""
         self.answer: Answer | None = None
         """What the list shows."""
-        self._answered: tuple[str, Mode, bool] | None = None
+        self.deep = False
+        """Whether extracts are searched too."""
+        self._answered: Wanted | None = None
         self._final = False
         self._resume_when_answered = False
         self._again_wanted = False
         self._again_at = 0.0
-        self._embedded = 0
         self._typed_at = 0.0
         self._shown_preview: tuple[object, ...] = ()
-        self._list_share = 0
+        self.tools_open = False
+        """Whether the conversation shows what tools were given and gave back."""
 
     # -- parts --------------------------------------------------------------------------------------------------
 
@@ -102,8 +115,14 @@ class ResultsScreen(Screen[None]):
         self.update_classes(dict.fromkeys(self._size_classes(), True), update=False)
         yield SearchLine(self.query_text, self.mode, self.memory.scope.everywhere, id="search")
         with Container(id="body"):
-            with Container(id="left"):
-                yield SessionList(id="sessions", clock=self._clock)
+            left = Container(id="left")
+            if self._kept.share:
+                left.styles.width = f"{self._kept.share}%"
+            with left:
+                sessions = SessionList(id="sessions", clock=self._clock)
+                sessions.density = self._kept.density or None
+                sessions.sort = self._kept.sort
+                yield sessions
             with Container(id="right"):
                 yield ConversationPane(id="conversation")
                 extract = ExtractPane(id="extract")
@@ -147,7 +166,7 @@ class ResultsScreen(Screen[None]):
         """Textual's: show what is known, then look for what is new."""
         self._search()
         # What there is to see comes first.
-        self.call_after_refresh(self._start_refreshing)
+        self.call_after_refresh(self.start_refreshing)
 
     def on_unmount(self) -> None:
         """Textual's: stop what runs in threads."""
@@ -161,8 +180,8 @@ class ResultsScreen(Screen[None]):
     # -- searching ----------------------------------------------------------------------------------------------
 
     @property
-    def _wanted(self) -> tuple[str, Mode, bool]:
-        return (self.query_text, self.mode, self.memory.scope.everywhere)
+    def _wanted(self) -> Wanted:
+        return Wanted(self.query_text, self.mode, self.memory.scope.everywhere, self.deep)
 
     def on_query_changed(self, message: messages.QueryChanged) -> None:
         """Another query: search for it."""
@@ -182,7 +201,7 @@ class ResultsScreen(Screen[None]):
     async def _search_now(self) -> None:
         wanted, memory = self._wanted, self.memory
         try:
-            async for answer, last in self._live.answers(memory, wanted[0], wanted[1]):
+            async for answer, last in self._live.answers(memory, wanted.query, wanted.mode, wanted.deep):
                 if wanted != self._wanted:
                     return
                 self._take(answer, wanted, last)
@@ -190,10 +209,10 @@ class ResultsScreen(Screen[None]):
             self._failed("the search", error)
             self._search_line.stop_waiting()
             return
-        if wanted[0].strip() and wanted[1] != "keyword":
-            self.start_work(self._index_soon, group="index-soon", exclusive=True)
+        if wanted.query.strip() and wanted.mode != "keyword":
+            self.index_soon()
 
-    def _take(self, answer: Answer, wanted: tuple[str, Mode, bool], last: bool) -> None:
+    def _take(self, answer: Answer, wanted: Wanted, last: bool) -> None:
         """Show an answer, unless the query it answers is no longer the newest."""
         if answer.query != self.query_text or wanted != self._wanted:
             return
@@ -226,7 +245,7 @@ class ResultsScreen(Screen[None]):
         wanted = self._wanted
         if self._answered == wanted and self._final:
             try:
-                answer = await self._live.one(self.memory, wanted[0], wanted[1])
+                answer = await self._live.one(self.memory, wanted.query, wanted.mode, wanted.deep)
             except Exception as error:
                 self._failed("the search", error)
                 return
@@ -238,54 +257,15 @@ class ResultsScreen(Screen[None]):
         self.log.error(f"{what} failed", error)
         self.query_one(StatusLine).show_note(f"{what} failed: {one_line(str(error)) or type(error).__name__}")
 
-    # -- what runs behind ---------------------------------------------------------------------------------------
+    # -- what a screen adds ---------------------------------------------------------------------------------------
 
-    def _start_refreshing(self) -> None:
-        self._snapshot = self.memory.snapshot()
-        self.start_work(partial(self._background.refresh_forever, self.memory), group="refresh", exclusive=True)
+    def start_refreshing(self) -> None:
+        """Keep the history of the present scope up to date from now on."""
+        raise NotImplementedError
 
-    def on_snapshot_arrived(self, message: messages.SnapshotArrived) -> None:
-        """The catalog moved: show how far, and the present query's answer on it."""
-        message.stop()
-        snapshot = self._snapshot = message.snapshot
-        self._reading = True
-        status = self.query_one(StatusLine)
-        if message.done:
-            if not self._background.indexing:
-                status.show_note("")
-            if message.changed:
-                learn = partial(asyncio.to_thread, self._search_line.suggester.learn, snapshot.sessions)
-                self.start_work(learn, "learn", exclusive=True)
-        elif snapshot.files_total and not snapshot.complete:
-            status.show_progress("files read", snapshot.files_done, snapshot.files_total)
-        if message.changed:
-            self._search_again("catalog")
-        self._show_empty()
-        self._show_state()
-
-    async def _index_soon(self) -> None:
-        await asyncio.sleep(_INDEX_AFTER)
-        if not self._background.indexing:
-            self._embedded = 0
-            self.start_work(partial(self._background.update_index, self.memory, self._budget), group="index")
-
-    def on_index_moved(self, message: messages.IndexMoved) -> None:
-        """The index grew: show how far, and the present query's answer on it."""
-        message.stop()
-        progress, status = message.progress, self.query_one(StatusLine)
-        new = progress.exchanges_embedded + progress.exchanges_reused
-        if message.done:
-            status.show_note(progress.note)
-        elif progress.files_total:
-            status.show_progress("files indexed", progress.files_done, progress.files_total, "F6 stops")
-        if new != self._embedded and self.query_text.strip() and self.mode != "keyword":
-            self._embedded = new
-            self._search_again("index")
-
-    def on_work_failed(self, message: messages.WorkFailed) -> None:
-        """Work behind failed: say so; everything else goes on."""
-        message.stop()
-        self._failed(message.what, message.error)
+    def index_soon(self) -> None:
+        """Index what is new, when the fingers rest."""
+        raise NotImplementedError
 
     def choose_selected(self) -> None:
         """Do with the selected session what Enter does; the answer to a query still running is waited for."""
@@ -316,12 +296,19 @@ class ResultsScreen(Screen[None]):
             return
         typing = time.monotonic() - self._typed_at < _TYPING_SECONDS
         await asyncio.sleep(_PREVIEW_AFTER_TYPING if typing else _PREVIEW_AFTER)
-        preview = await self._previews.preview(self.memory, hit, words)
+        in_tools = self.answer is not None and self.answer.query != "" and parse(self.answer.query).in_tools
+        tools: Tools = "open" if in_tools or self.tools_open else "folded"
+        # Tools come after the text, so that nothing waits for them, unless they are what is looked for.
+        preview = await self._previews.preview(self.memory, hit, words, tools if in_tools else "")
         same = self._shown_preview[:3] == asked[:3]
         self._shown_preview = asked
         conversation.border_title = Content(one_line(session.title) or "Untitled Session")
         conversation.show(preview.conversation, keep_place=same)
         extract.show(preview.extract, keep_place=same)
+        if not in_tools and not preview.problem:
+            preview = await self._previews.preview(self.memory, hit, words, tools)
+            if preview.has_tools:
+                conversation.show(preview.conversation, keep_place=True)
 
     def on_document_pane_match_moved(self, message: DocumentPane.MatchMoved) -> None:
         """Another match: count at the pane's foot."""
@@ -355,7 +342,7 @@ class ResultsScreen(Screen[None]):
     def _show_empty(self) -> None:
         """Show the list, or in its place why it is empty."""
         answer = self.answer
-        nothing = (answer is None and self._reading) or (answer is not None and not (answer.hits or answer.similar))
+        nothing = self._reading if answer is None else not (answer.hits or answer.similar or answer.extracts)
         self._body.set_class(nothing, "-nothing")
         for empty in self.query(EmptyState):
             empty.display = nothing

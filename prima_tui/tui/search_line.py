@@ -18,7 +18,7 @@ from textual.widgets import Input, Static
 
 from prima_tui.model.hits import MODES, Answer, Mode
 from prima_tui.model.text import shown
-from prima_tui.tui.messages import ModeWanted, QueryChanged, ScopeWanted
+from prima_tui.tui.messages import DeepWanted, ModeWanted, QueryChanged, ScopeWanted
 from prima_tui.tui.palette import layers
 from prima_tui.tui.query_colours import QueryHighlighter, QuerySuggester
 
@@ -75,7 +75,13 @@ class Chip(Static):
     """A small button in the search line."""
 
     def __init__(
-        self, message: type[ModeWanted] | type[ScopeWanted], text: str, classes: str, *, id: str, tooltip: str
+        self,
+        message: type[ModeWanted] | type[ScopeWanted] | type[DeepWanted],
+        text: str,
+        classes: str,
+        *,
+        id: str,
+        tooltip: str,
     ) -> None:
         super().__init__(Content(text), id=id, classes=classes)
         self._message = message
@@ -135,6 +141,9 @@ class SearchLine(Vertical):
                 id="mode",
                 tooltip="How to search: by words, by meaning, or both",
             )
+            deep = Chip(DeepWanted, " deep ", "", id="deep", tooltip="Extracts are searched too; a click ends that")
+            deep.display = False
+            yield deep
             yield Chip(
                 ScopeWanted,
                 scope_text(everywhere),
@@ -172,6 +181,10 @@ class SearchLine(Vertical):
         chip = self.query_one("#mode", Chip)
         chip.update(Content(mode_text(mode)))
         chip.update_classes({f"-{other}": other == mode for other in MODES})
+
+    def show_deep(self, deep: bool) -> None:
+        """Show whether extracts are searched too."""
+        self.query_one("#deep", Chip).display = deep
 
     def show_scope(self, everywhere: bool) -> None:
         """Show the scope."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from rich.style import Style
 from textual import events
@@ -13,9 +13,11 @@ from textual.binding import Binding, BindingType
 from textual.strip import Strip
 
 from prima_tui.model.hits import Answer, Hit
+from prima_tui.tui.extract_rows import extract_hit
 from prima_tui.tui.line_view import LineView
 from prima_tui.tui.messages import SessionChosen, SessionHighlighted
 from prima_tui.tui.palette import layers, source_style
+from prima_tui.tui.remembered import Sort
 from prima_tui.tui.session_rows import Density, day_headings, heading_line, session_row, session_time
 from prima_tui.tui.styled_lines import StyledLine, segments
 
@@ -24,7 +26,6 @@ STYLES = (
     "heading", "rule",
 )  # fmt: skip
 
-Sort = Literal["best", "newest", "longest", "most files"]
 SORTS: tuple[Sort, ...] = ("best", "newest", "longest", "most files")
 Key = tuple[str, str]
 # Lines of the list from which a row of three lines leaves enough rows to choose from.
@@ -62,6 +63,8 @@ class SessionList(LineView):
         self.hits: Sequence[Hit] = ()
         self.words: tuple[str, ...] = ()
         self.selected = -1
+        self.continued: dict[Key, int] = {}
+        """How many older copies of a session are folded into its row."""
         self.moved = False
         """Whether one moved the selection since the query changed."""
         self._answer: Answer | None = None
@@ -110,16 +113,23 @@ class SessionList(LineView):
         if answer is None:
             return
         self._now = self.clock()
+        blank = not answer.query.strip()
         hits: Sequence[Hit] = answer.hits
+        self.continued = {}
+        if blank:
+            hits, self.continued = folded(hits)
         headings: list[Heading] = []
         if not hits and answer.similar:
             hits = tuple(Hit(session, 0.0) for session in answer.similar)
             headings = [Heading(0, "No match. Similar sessions:")]
         elif self.sort != "best":
             hits = sorted(hits, key=_ORDER[self.sort], reverse=True)
-        elif not answer.query.strip():
+        elif blank:
             found = day_headings(len(hits), lambda place: session_time(hits[place].session), self._now)
             headings = [Heading(place, text) for place, text in found]
+        if answer.extracts:
+            headings.append(Heading(len(hits), "Extracts"))
+            hits = (*hits, *map(extract_hit, answer.extracts))
         self.hits = hits
         self.words = answer.words
         self._headings = tuple(headings)
@@ -256,7 +266,15 @@ class SessionList(LineView):
             return Strip.blank(width, base)
         hit = self.hits[place]
         styles = self._styles_for(hit)
-        row = session_row(hit, self.words, width, self._measured, self._now, place == self.selected)
+        row = session_row(
+            hit,
+            self.words,
+            width,
+            self._measured,
+            self._now,
+            place == self.selected,
+            self.continued.get(hit.session.key, 0),
+        )
         strips = [self._strip(styled, styles, base, width) for styled in row]
         for offset, strip in enumerate(strips):
             self._strips[self._top(place) + offset] = strip
@@ -266,6 +284,28 @@ class SessionList(LineView):
     def _strip(styled: StyledLine, styles: dict[str, Style], base: Style, width: int) -> Strip:
         strip = Strip(segments(styled, styles, base))
         return strip.adjust_cell_length(width, base + styles.get(styled.fill, Style.null()))
+
+
+def folded(hits: Sequence[Hit]) -> tuple[Sequence[Hit], dict[Key, int]]:
+    """Return the hits without those that another of them continues, and how many of them each of the others stands for.
+
+    A session that is resumed is copied by some agents, and goes on in the copy.
+    """
+    older = {hit.session.key: hit.session.continued_by for hit in hits if hit.session.continued_by}
+    if not older:
+        return hits, {}
+    known = {hit.session.key for hit in hits}
+    stands_for: dict[Key, int] = {}
+    gone: set[Key] = set()
+    for key in older:
+        last, seen = key, {key}
+        while (following := (last[0], older.get(last, ""))) in known and following not in seen:
+            seen.add(following)
+            last = following
+        if last != key and last not in older:
+            gone.add(key)
+            stands_for[last] = stands_for.get(last, 0) + 1
+    return [hit for hit in hits if hit.session.key not in gone], stands_for
 
 
 def _place_of(heading: Heading) -> int:

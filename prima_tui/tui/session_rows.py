@@ -13,6 +13,7 @@ from prima_tui.model.hits import Hit, Reason
 from prima_tui.model.session import Session, shown_path
 from prima_tui.model.text import shown, spans
 from prima_tui.model.text import snippet as text_snippet
+from prima_tui.tui.extract_rows import EXTRACT
 from prima_tui.tui.styled_lines import Span, StyledLine, cut, fitted, joined, without_tabs
 
 Density = int
@@ -100,16 +101,18 @@ def badges(session: Session) -> list[str]:
         found.append("continued elsewhere")
     if session.copied_from:
         found.append("fork")
-    if session.resume is None and "deleted" not in session.flags:
+    if session.resume is None and "deleted" not in session.flags and session.source != EXTRACT:
         found.append("view only")
     return found
 
 
-def _facts(hit: Hit, with_reasons: bool) -> list[tuple[str, str]]:
+def _facts(hit: Hit, with_reasons: bool, continued: int) -> list[tuple[str, str]]:
     session = hit.session
     facts = [(label_text(session), "source")]
     if with_reasons:
         facts += _reasons(hit)
+    if continued:
+        facts.append((f"+{continued} continued", "fact"))
     facts += [(text, "badge") for text in badges(session)]
     if session.files_changed:
         files = len({change.path for change in session.files_changed})
@@ -147,16 +150,19 @@ def snippet(text: str, words: Sequence[str], width: int) -> StyledLine:
 
 
 def session_row(
-    hit: Hit, words: Sequence[str], width: int, density: Density, now: datetime, selected: bool
+    hit: Hit, words: Sequence[str], width: int, density: Density, now: datetime, selected: bool, continued: int = 0
 ) -> list[StyledLine]:
-    """Return the ``density`` lines of a hit's row, ``width`` cells wide at most, with its bar at the left."""
+    """Return the ``density`` lines of a hit's row, ``width`` cells wide at most, with its bar at the left.
+
+    ``continued`` is how many older copies of the session have no row of their own.
+    """
     fill = "selected" if selected else ""
     bar = "bar" if selected else ""
     room = max(6, width - len(_BAR) - 1)
     head = f"{label_text(hit.session)} " if density == 1 and width >= 60 else ""
     lines = [_title_line(hit, words, width, now, head)]
     if density >= 2:
-        lines.append(fitted(_facts(hit, with_reasons=density == 2), room))
+        lines.append(fitted(_facts(hit, density == 2, continued), room))
     if density >= 3:
         lines.append(_why_line(hit, words, room))
     lead = _BAR if selected else "  "

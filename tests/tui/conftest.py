@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 import pytest
@@ -16,6 +17,7 @@ from prima_tui.model.hits import (
     Answer,
     Cancel,
     Conversation,
+    ExtractFound,
     Hit,
     IndexProgress,
     Mode,
@@ -27,7 +29,7 @@ from prima_tui.model.hits import (
     Status,
 )
 from prima_tui.model.query import parse
-from prima_tui.model.session import Exchange, FileChange, ResumeCommand, Session
+from prima_tui.model.session import Exchange, FileChange, ResumeCommand, Session, ToolUse
 from prima_tui.sources.base import Scope
 from prima_tui.tui.app import PrimaApp
 
@@ -143,6 +145,12 @@ class FakeMemory:
         self.index_steps = 0
         self.indexing = threading.Event()
         self.past: tuple[PastEntry, ...] = ()
+        self.extracts: tuple[ExtractFound, ...] = ()
+        self.tool_uses: tuple[tuple[ToolUse, ...], ...] = ()
+        self.rebuild_lost = 0
+        self.rebuilt = 0
+        self.rebuild_is: Literal["running", "interrupted"] | None = None
+        self.warmed = 0
         self.plan_problem = ""
         self.plan_warning = ""
         self.conversations: dict[tuple[str, str], tuple[Exchange, ...]] = {}
@@ -163,7 +171,7 @@ class FakeMemory:
             report(self.loading)
         return Snapshot(self.sessions, len(self.sessions), len(self.sessions), complete=True)
 
-    def search(self, query: str, mode: Mode, *, limit: int | None = None, cancel: Cancel | None = None) -> Answer:
+    def search(self, query: str, mode: Mode, *, deep: bool = False, cancel: Cancel | None = None) -> Answer:
         self.searches.append((query, mode))
         wait = self.delay(query, mode)
         until = time.monotonic() + wait
@@ -202,10 +210,29 @@ class FakeMemory:
             indexed_exchanges=18_204,
             pending_files=3,
             session_history=self.past if not hits else (),
+            extracts=self.extracts if deep else (),
         )
 
     def _exchanges(self, found: Session) -> tuple[Exchange, ...]:
         return self.conversations.get(found.key) or exchanges_of(found)
+
+    def tools(self, found: Session) -> tuple[tuple[ToolUse, ...], ...]:
+        return self.tool_uses
+
+    def warm(self) -> None:
+        self.warmed += 1
+
+    def rebuild_state(self) -> Literal["running", "interrupted"] | None:
+        return self.rebuild_is
+
+    def rebuild_loss(self) -> int:
+        return self.rebuild_lost
+
+    def rebuild(
+        self, report: Callable[[IndexProgress], None] | None = None, cancel: Cancel | None = None
+    ) -> IndexProgress:
+        self.rebuilt += 1
+        return self.update_index(None, report, cancel)
 
     def conversation(self, found: Session) -> Conversation:
         return Conversation(found, self._exchanges(found))

@@ -1,0 +1,66 @@
+"""What tools were given and gave back, between the exchanges of a conversation: one faint line each, or all of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from prima_tui.model.session import TextEdit, ToolUse, shown_path
+from prima_tui.model.text import shown
+from prima_tui.tui.document import Block, plain_pieces
+from prima_tui.tui.session_rows import one_line
+
+# Beyond this a comparison of two texts takes longer than it helps: the one is shown removed, the other added.
+_LARGEST_COMPARED = 40_000
+# The start of a summary is what fits on a line anyway.
+_SUMMARY = 300
+
+
+def tool_blocks(uses: Sequence[Sequence[ToolUse]], workspace: str | None, opened: bool) -> dict[int, tuple[Block, ...]]:
+    """Return the blocks of the uses of tools by place of their exchange; ``opened``: with what went in and came out."""
+    found: dict[int, tuple[Block, ...]] = {}
+    for exchange, of_exchange in enumerate(uses):
+        blocks = [block for use in of_exchange for block in _use_blocks(use, workspace, opened, exchange)]
+        if blocks:
+            found[exchange] = (*blocks[:-1], blocks[-1]._replace(gap=True))
+    return found
+
+
+def _use_blocks(use: ToolUse, workspace: str | None, opened: bool, exchange: int) -> Iterator[Block]:
+    diffs = [(edit, _diff(edit)) for edit in use.edits]
+    yield Block(_head(use, diffs, workspace, opened), "tool", exchange=exchange)
+    if not opened:
+        return
+    for edit, lines in diffs:
+        text = "\n".join((f"{edit.action} {shown_path(edit.path, workspace)}", *lines))
+        yield from plain_pieces(_shown(text), "diff", exchange)
+    if use.given and not diffs:
+        yield from plain_pieces(_shown(use.given), "", exchange)
+    if use.gave:
+        yield from plain_pieces(("✗ " if use.failed else "→ ") + _shown(use.gave), "", exchange)
+
+
+def _head(use: ToolUse, diffs: Sequence[tuple[TextEdit, Sequence[str]]], workspace: str | None, opened: bool) -> str:
+    what = shown_path(use.path, workspace) if use.path else use.summary[:_SUMMARY]
+    parts = ["▾" if opened else "▸", use.name or "tool", what]
+    if diffs:
+        added = sum(line.startswith("+") for _edit, lines in diffs for line in lines)
+        removed = sum(line.startswith("-") for _edit, lines in diffs for line in lines)
+        more = f" and {len(diffs) - 1} more" if len({edit.path for edit, _lines in diffs}) > 1 else ""
+        parts.append(f"{more} (+{added} −{removed})".strip())
+    if use.failed:
+        parts.append("failed")
+    return one_line(" ".join(part for part in parts if part))
+
+
+def _diff(edit: TextEdit) -> Sequence[str]:
+    from prima_tui.search.lines import diff_of
+
+    if len(edit.old) + len(edit.new) > _LARGEST_COMPARED:
+        old, new = (text.split("\n") if text else [] for text in (edit.old, edit.new))
+        return [*(f"-{line}" for line in old), *(f"+{line}" for line in new)]
+    return diff_of(edit)
+
+
+def _shown(text: str) -> str:
+    """Control characters replaced, lines kept."""
+    return "\n".join(shown(line) for line in text.rstrip("\n").split("\n"))
