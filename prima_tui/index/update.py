@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _UNIT = 96
 """Exchanges written in one transaction."""
-_STEP = 8
+STEP = 24
 """Exchanges embedded between two looks at the clock and the cancel token."""
 
 
@@ -148,10 +148,10 @@ class Updater:
         texts = {row.hash: embedded_text(row.exchange) for row in unit.rows if row.hash not in known}
         vectors: dict[str, Vector] = {}
         missing = list(texts)
-        for place in range(0, len(missing), _STEP):
+        for place in range(0, len(missing), STEP):
             if out_of_time():
                 break
-            step = missing[place : place + _STEP]
+            step = missing[place : place + STEP]
             vectors.update(zip(step, self._embedder.embed([texts[key] for key in step]), strict=True))
             report(
                 msgspec.structs.replace(
