@@ -213,7 +213,9 @@ class ResultsScreen(Screen[None]):
             self.index_soon()
 
     def _take(self, answer: Answer, wanted: Wanted, last: bool) -> None:
-        """Show an answer, unless the query it answers is no longer the newest."""
+        """Show an answer, unless the query it answers is no longer the newest, or the program is being left."""
+        if not self.app.is_running:
+            return
         if answer.query != self.query_text or wanted != self._wanted:
             return
         same = self._answered == wanted

@@ -136,7 +136,8 @@ class FakeMemory:
 
     def __init__(self, sessions: tuple[Session, ...] | None = None, everywhere: bool = False) -> None:
         self.scope = Scope(workspace=Path(WORKSPACE), everywhere=everywhere, home=Path("/home/ana"), env={})
-        self.settings = Settings(paths=paths_below(Path("/nonexistent")))
+        # A file stands where the folders would be: nothing is ever written there, whoever runs the tests.
+        self.settings = Settings(paths=paths_below(Path("/dev/null/home")))
         self.sessions = believable_sessions() if sessions is None else sessions
         self.delay: Callable[[str, Mode], float] = lambda _query, _mode: 0.0
         self.searches: list[tuple[str, Mode]] = []
