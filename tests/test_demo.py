@@ -117,11 +117,19 @@ def test_times_are_counted_back_from_now_and_never_lie_ahead(demo: DemoHistory) 
 
 
 def test_an_expansion_is_the_same_every_time_but_for_its_place() -> None:
+    def contents(demo: DemoHistory) -> dict[str, str]:
+        # in a project's folder name each odd character of the home's stands as a hyphen
+        names = (demo.home.name, demo.home.name.replace("_", "-"))
+        found = {}
+        for path in demo.home.rglob("*.jsonl"):
+            name, text = str(path.relative_to(demo.home)), path.read_text(encoding="utf-8")
+            for one in names:
+                name, text = name.replace(one, "HOME"), text.replace(one, "HOME")
+            found[name] = text
+        return found
+
     with demo_history(NOW) as first, demo_history(NOW) as second:
-        for path in first.home.rglob("*.jsonl"):
-            name = str(path.relative_to(first.home)).replace(first.home.name, second.home.name)
-            text = path.read_text(encoding="utf-8").replace(first.home.name, second.home.name)
-            assert (second.home / name).read_text(encoding="utf-8") == text
+        assert contents(first) == contents(second)
 
 
 def test_the_home_is_gone_afterwards_whatever_was_put_there() -> None:

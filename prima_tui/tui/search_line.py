@@ -116,6 +116,7 @@ class SearchLine(Vertical):
         self._waiting: Timer | None = None
         self._frame = 0
         self._count = Content("")
+        self._counted = Static(id="count")  # made here: an answer may come before the parts are mounted
         self._warnings: tuple[str, ...] = ()
 
     def compose(self) -> ComposeResult:
@@ -133,7 +134,7 @@ class SearchLine(Vertical):
             )
             field.cursor_blink = self.app.animation_level == "full"
             yield field
-            yield Static(id="count")
+            yield self._counted
             yield Chip(
                 ModeWanted,
                 mode_text(mode),
@@ -200,7 +201,7 @@ class SearchLine(Vertical):
         if final:
             self.stop_waiting()
         else:
-            self.query_one("#count", Static).update(self._count, layout=False)
+            self._counted.update(self._count, layout=False)
         self.show_warnings(answer.warnings)
 
     def show_warnings(self, warnings: tuple[str, ...]) -> None:
@@ -228,9 +229,9 @@ class SearchLine(Vertical):
             if timer is not None:
                 timer.stop()
         self._waiting = self._spinner = None
-        self.query_one("#count", Static).update(self._count, layout=False)
+        self._counted.update(self._count, layout=False)
 
     def _spin(self) -> None:
         self._spinner = self._spinner or self.set_interval(0.1, self._spin)
         self._frame = (self._frame + 1) % len(_SPINNER)
-        self.query_one("#count", Static).update(Content(f"{_SPINNER[self._frame]} searching"), layout=False)
+        self._counted.update(Content(f"{_SPINNER[self._frame]} searching"), layout=False)
