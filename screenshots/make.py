@@ -46,9 +46,11 @@ async def picture(
         svg = app.export_screenshot(title="prima-tui")
     # the picture names no host: a viewer uses a monospace font of its own
     svg = re.sub(r"@font-face\s*\{.*?\}", "", svg, flags=re.DOTALL)
-    svg = svg.replace("Fira Code,", "Fira Code, DejaVu Sans Mono,").replace("Fira Code;", "DejaVu Sans Mono, monospace;")
+    svg = svg.replace("Fira Code,", "Fira Code, DejaVu Sans Mono,").replace(
+        "Fira Code;", "DejaVu Sans Mono, monospace;"
+    )
     # some viewers drop the spaces at the ends of a text element
-    svg = re.sub(r"(<text[^>]*>)([^<]*)(</text>)", lambda m: m[1][:-1] + " xml:space=\"preserve\">" + m[2] + m[3], svg)
+    svg = re.sub(r"(<text[^>]*)>", r'\1 xml:space="preserve">', svg)
     (FOLDER / f"{name}.svg").write_text(svg, encoding="utf-8")
     if converter := shutil.which("rsvg-convert"):
         subprocess.run([converter, "-w", "1600", FOLDER / f"{name}.svg", "-o", FOLDER / f"{name}.png"], check=True)

@@ -74,7 +74,8 @@ def write(folder: Path, lines: Iterable[Line | bytes | str], name: str = f"{SESS
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(
         b"".join(
-            (line if isinstance(line, bytes) else (line if isinstance(line, str) else json.dumps(line)).encode()) + b"\n"
+            (line if isinstance(line, bytes) else (line if isinstance(line, str) else json.dumps(line)).encode())
+            + b"\n"
             for line in lines
         )
     )
