@@ -210,15 +210,15 @@ def test_cancelling_keeps_the_vectors_that_are_finished(world: World, counting: 
 
     def stop(progress: IndexProgress) -> None:
         seen.append(progress)
-        if progress.exchanges_embedded >= 16:
+        if progress.exchanges_embedded >= 2 * update_module.STEP:
             cancel.cancel()
 
     progress = memory.update_index(None, stop, cancel)
     assert progress.note == "cancelled"
     assert not progress.finished
-    assert progress.exchanges_embedded == 16
-    assert len(rows(index_path(world))) == 16
-    assert [one.exchanges_embedded for one in seen] == [8, 16]
+    assert progress.exchanges_embedded == 2 * update_module.STEP < 60
+    assert len(rows(index_path(world))) == 2 * update_module.STEP
+    assert [one.exchanges_embedded for one in seen] == [update_module.STEP, 2 * update_module.STEP]
     assert memory.update_index().finished
     assert len(counting.texts) == 60
     assert len(rows(index_path(world))) == 60
@@ -486,12 +486,12 @@ def test_an_index_that_another_one_replaces_is_never_mixed_with_it(world: World,
 
 
 def test_a_model_that_fails_keeps_what_was_embedded_before(world: World, counting: CountingEmbedder) -> None:
-    world.claude("a", turns(120))
+    world.claude("a", turns(update_module._UNIT + 2 * update_module.STEP))
     memory = opened(world, counting)
     real = counting.embed
 
     def failing(batch: list[str]) -> Any:
-        if len(counting.texts) >= 104:
+        if len(counting.texts) >= update_module._UNIT + update_module.STEP:
             raise ModelUnavailable("the embedding model failed: out of memory")
         return real(batch)
 
