@@ -258,6 +258,7 @@ class BrowseScreen(WorkingScreen):
     def action_tools(self) -> None:
         """Open or fold what tools were given and gave back."""
         self.tools_open = not self.tools_open
+        self._preview_whole = False
         if hit := self._list.selected_hit:
             self.start_work(partial(self._turn_tools, hit), group="preview", exclusive=True)
 

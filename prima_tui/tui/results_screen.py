@@ -105,6 +105,8 @@ class ResultsScreen(Screen[None]):
         self._again_at = 0.0
         self._typed_at = 0.0
         self._shown_preview: tuple[object, ...] = ()
+        self._preview_whole = False
+        """Whether the shown preview has its tools; one that was interrupted before is made again."""
         self.tools_open = False
         """Whether the conversation shows what tools were given and gave back."""
 
@@ -294,7 +296,7 @@ class ResultsScreen(Screen[None]):
             return
         session, words = hit.session, self._list.words
         asked = (session.key, words, hit.exchange_index, session.message_count, session.ended_at)
-        if asked == self._shown_preview:
+        if asked == self._shown_preview and self._preview_whole:
             return
         typing = time.monotonic() - self._typed_at < _TYPING_SECONDS
         await asyncio.sleep(_PREVIEW_AFTER_TYPING if typing else _PREVIEW_AFTER)
@@ -303,7 +305,7 @@ class ResultsScreen(Screen[None]):
         # Tools come after the text, so that nothing waits for them, unless they are what is looked for.
         preview = await self._previews.preview(self.memory, hit, words, tools if in_tools else "")
         same = self._shown_preview[:3] == asked[:3]
-        self._shown_preview = asked
+        self._shown_preview, self._preview_whole = asked, False
         conversation.border_title = Content(one_line(session.title) or "Untitled Session")
         conversation.show(preview.conversation, keep_place=same)
         extract.show(preview.extract, keep_place=same)
@@ -311,6 +313,7 @@ class ResultsScreen(Screen[None]):
             preview = await self._previews.preview(self.memory, hit, words, tools)
             if preview.has_tools:
                 conversation.show(preview.conversation, keep_place=True)
+        self._preview_whole = True
 
     def on_document_pane_match_moved(self, message: DocumentPane.MatchMoved) -> None:
         """Another match: count at the pane's foot."""
