@@ -25,7 +25,7 @@ from prima_tui.tui.session_list import SessionList
 MakeApp = Callable[..., PrimaApp]
 
 
-async def settled(pilot: Pilot[Any], condition: Callable[[], bool], seconds: float = 4.0) -> None:
+async def settled(pilot: Pilot[Any], condition: Callable[[], bool], seconds: float = 20.0) -> None:
     """Wait until something is so; fail when it never is."""
     for _ in range(int(seconds / 0.02)):
         await pilot.pause(0.02)
