@@ -109,7 +109,7 @@ def test_a_server_that_stalls_is_given_up_in_time_and_left_alone_for_a_moment(se
     began = time.monotonic()
     with pytest.raises(ModelUnavailable):
         model.query("x")
-    assert time.monotonic() - began < 1.0
+    assert time.monotonic() - began < 0.1
     assert len(server.requests) == 1
 
 

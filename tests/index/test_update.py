@@ -176,7 +176,7 @@ def test_newest_files_come_first_and_the_budget_is_kept(world: World, counting: 
     memory = opened(world, counting)
     started = time.monotonic()
     progress = memory.update_index(0.25)
-    assert time.monotonic() - started < 10
+    assert time.monotonic() - started < 3
     assert not progress.finished
     assert progress.note == ""
     done = {Path(path).stem for path, _number, _position in rows(index_path(world))}
@@ -378,14 +378,14 @@ def test_while_another_process_updates_one_is_told_and_searches_on(world: World,
         memory = opened(world, counting)
         started = time.monotonic()
         progress = memory.update_index()
-        assert time.monotonic() - started < 5
+        assert time.monotonic() - started < 1
         assert not progress.finished
         assert "another prima-tui" in progress.note
         assert counting.texts == []
         for _ in range(5):
             started = time.monotonic()
             answer = memory.search("question", "combined")
-            assert time.monotonic() - started < 8
+            assert time.monotonic() - started < 2
             assert len(answer.hits) == 1
             assert answer.warnings == ()
 

@@ -46,7 +46,7 @@ async def test_five_thousand_exchanges_open_as_fast_as_five_at_the_best_one() ->
         assert "best match" in "\n".join(visible(pane))
         gc.unfreeze()
         # Generous, for a busy machine: laying out all of it would take many seconds.
-        assert took < 5.0
+        assert took < 1.0
         assert len(pane._known) < 200
 
 
@@ -116,7 +116,7 @@ async def test_a_line_without_end_is_shown_in_blocks(line: str) -> None:
         began = time.perf_counter()
         pane.show(document)
         await pilot.pause()
-        assert time.perf_counter() - began < 10
+        assert time.perf_counter() - began < 1.5
         pane.scroll_end(animate=False)
         await pilot.pause()
 
