@@ -18,6 +18,7 @@ from prima_tui.cli_agents import install_skills
 from prima_tui.cli_docs import docs
 from prima_tui.cli_watch import watch
 from prima_tui.errors import PrimaError, UsageError
+from prima_tui.printing import end_progress, show_progress
 from prima_tui.printing import print_result as _print
 from prima_tui.printing import warn as _warn
 
@@ -110,18 +111,10 @@ def _memory(
 
 
 def _progress(progress: IndexProgress) -> None:
-    if sys.stderr.isatty():
-        click.echo(
-            f"\rindexing: {progress.files_done} of {progress.files_total} files,"
-            f" {progress.exchanges_embedded} exchanges, {progress.seconds:.0f} s ",
-            err=True,
-            nl=False,
-        )
-
-
-def _end_progress() -> None:
-    if sys.stderr.isatty():
-        click.echo("\r\x1b[K", err=True, nl=False)
+    show_progress(
+        f"indexing: {progress.files_done} of {progress.files_total} files,"
+        f" {progress.exchanges_embedded} exchanges, {progress.seconds:.0f} s"
+    )
 
 
 @program.command(hidden=True)
@@ -219,7 +212,7 @@ def search(
     notes = list(memory.settings.problems)
     if mode != "keyword":
         progress = memory.update_index(budget, _progress)
-        _end_progress()
+        end_progress()
         if progress.note:
             notes.append(progress.note)
         notes += memory.update_documents(budget, progress.seconds)
@@ -329,7 +322,7 @@ def index(workspace: Path | None, everywhere: bool, as_json: bool) -> None:
     memory = _memory(workspace, everywhere)
     snapshot = memory.refresh()
     progress = memory.index_everything(_progress)
-    _end_progress()
+    end_progress()
     if progress.note and not progress.finished:
         raise PrimaError(progress.note)
     _warn(list(snapshot.warnings), as_json)
@@ -368,7 +361,7 @@ def rebuild(workspace: Path | None, everywhere: bool, as_json: bool, yes: bool) 
             raise PrimaError(f"{question} Say so with --yes.")
         click.confirm(question, abort=True, err=True)
     progress = memory.rebuild(_progress)
-    _end_progress()
+    end_progress()
     if not progress.finished:
         raise PrimaError(progress.note)
     _print_progress(progress, as_json, {"lost": lost})

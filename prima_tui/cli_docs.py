@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from prima_tui.errors import PrimaError
-from prima_tui.printing import print_result, warn, write_out
+from prima_tui.printing import end_progress, print_result, show_progress, warn, write_out
 
 if TYPE_CHECKING:
     from prima_tui.documents_memory import Documents
@@ -104,7 +104,7 @@ def index(workspace: Path | None, as_json: bool, budget: float | None, rebuild: 
     from prima_tui import output_documents as output
 
     progress = _documents(workspace).index(_progress, budget=budget, rebuild=rebuild)
-    _end_progress()
+    end_progress()
     if not progress.finished and budget is None:
         raise PrimaError(progress.note)
     warn([*progress.warnings, *([progress.note] if progress.note else [])], as_json)
@@ -193,20 +193,12 @@ def _update(documents: Documents, budget: float | None) -> list[str]:
     """Bring the index up to date for as long as a search may wait; return what is to be said of it."""
     budget = documents.settings.budget_seconds if budget is None else budget
     progress = documents.index(_progress, budget=budget)
-    _end_progress()
+    end_progress()
     return [*progress.warnings, *([progress.note] if progress.note else [])]
 
 
 def _progress(progress: DocumentsProgress) -> None:
-    if sys.stderr.isatty():
-        click.echo(
-            f"\rdocuments: {progress.files_done} of {progress.files_total} files,"
-            f" {progress.chunks_embedded} chunks, {progress.seconds:.0f} s ",
-            err=True,
-            nl=False,
-        )
-
-
-def _end_progress() -> None:
-    if sys.stderr.isatty():
-        click.echo("\r\x1b[K", err=True, nl=False)
+    show_progress(
+        f"documents: {progress.files_done} of {progress.files_total} files,"
+        f" {progress.chunks_embedded} chunks, {progress.seconds:.0f} s"
+    )

@@ -31,7 +31,6 @@ from prima_tui.searching import Searching
 from prima_tui.sources.base import inside
 
 if TYPE_CHECKING:
-    from prima_tui.index.embedder import EmbeddingModel
     from prima_tui.index.rebuild import RebuildState
     from prima_tui.search.lines import EditFound
 
@@ -257,7 +256,3 @@ class Memory(Searching):
         with contextlib.suppress(PrimaError, OSError):
             self._semantic().load_if_free()
             self._model().query("warm")
-
-    def embedding_model(self) -> EmbeddingModel:
-        """Return the model that texts and queries are embedded with, to be shared; it is loaded at its first use."""
-        return self._model()

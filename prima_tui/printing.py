@@ -38,3 +38,15 @@ def warn(lines: Iterable[str], as_json: bool) -> None:
 
         for line in lines:
             click.echo(f"warning: {one_line(line)}", err=True)
+
+
+def show_progress(line: str) -> None:
+    """Show how far work is, in place of what was shown before; nothing where standard error is no terminal."""
+    if sys.stderr.isatty():
+        click.echo(f"\r{line} ", err=True, nl=False)
+
+
+def end_progress() -> None:
+    """Take the progress off the terminal again."""
+    if sys.stderr.isatty():
+        click.echo("\r\x1b[K", err=True, nl=False)
