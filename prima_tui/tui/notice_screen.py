@@ -34,16 +34,19 @@ class NoticeScreen(ModalScreen[str]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "answer('yes')", "Go on", id="notice.yes", tooltip="Do it"),
-        Binding("c,ctrl+y", "answer('copy')", "Copy command", id="notice.copy", tooltip="Copy the command"),
+        Binding("c,ctrl+y", "answer('copy')", "Copy", id="notice.copy", tooltip="Copy what is named"),
         Binding("escape,ctrl+c", "answer('no')", "Close", id="notice.no", tooltip="Do nothing"),
     ]
 
-    def __init__(self, title: str, text: str, *, go_on: str = "", copy: bool = False) -> None:
+    def __init__(
+        self, title: str, text: str, *, go_on: str = "", copy: bool = False, copies: str = "the command"
+    ) -> None:
         super().__init__()
         self._title = title
         self._text = text
         self._go_on = go_on
         self._copy = copy
+        self._copies = copies
 
     def compose(self) -> ComposeResult:
         """Textual's: the parts."""
@@ -55,7 +58,7 @@ class NoticeScreen(ModalScreen[str]):
                 if self._go_on:
                     yield Choice("Enter", self._go_on, "yes")
                 if self._copy:
-                    yield Choice("c", "copy the command", "copy")
+                    yield Choice("c", f"copy {self._copies}", "copy")
                 yield Choice("Esc", "close" if not self._go_on else "leave it", "no")
 
     def answer(self, answer: str) -> None:
