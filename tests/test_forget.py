@@ -13,7 +13,7 @@ import pytest
 import zstandard
 from click.testing import CliRunner, Result
 
-from prima_tui import cli
+from prima_tui import cli, cli_forget
 from prima_tui.errors import UsageError
 from prima_tui.index.embedder import Embedder
 from prima_tui.memory import Memory
@@ -299,7 +299,8 @@ def test_a_list_that_can_not_be_read_is_never_taken_for_an_empty_one(world: Worl
 
 def run(world: World, monkeypatch: pytest.MonkeyPatch, *words: str, answer: str | None = None) -> Result:
     monkeypatch.setenv("HOME", str(world.home))
-    monkeypatch.setattr(cli, "_memory", lambda *_a, **_k: world.memory())
+    for module in (cli, cli_forget):
+        monkeypatch.setattr(module, "open_memory", lambda *_a, **_k: world.memory())
     return CliRunner().invoke(cli.program, list(words), input=answer, catch_exceptions=True)
 
 

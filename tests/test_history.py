@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from prima_tui import history as history_module
-from prima_tui import output
+from prima_tui import output, output_conversation
 from prima_tui.index.embedder import Embedder
 from prima_tui.memory import Memory
 from prima_tui.model.hits import MODES, Cancel, Snapshot
@@ -417,7 +417,7 @@ def test_nothing_of_the_home_is_changed_by_anything_the_program_does(world: Worl
             conversation = memory.conversation(session)
             memory.extract(session, conversation)
             memory.resume_plan(session)
-            output.show_text(conversation)
+            output_conversation.show_text(conversation)
         output.file_history(snapshot.sessions, "py")
         memory.status()
         memory.extracts()

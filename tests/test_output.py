@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 import pytest
 
-from prima_tui import output
+from prima_tui import output, output_conversation, output_text
 from prima_tui.index.embedder import Embedder
 from prima_tui.memory import Memory
 from prima_tui.model.hits import Conversation
@@ -134,7 +134,7 @@ def test_session_history(memory: Memory, world: World) -> None:
     document = as_read(output.search_json(memory.search("zebras", "keyword", now=NOW), []))
     (entry,) = document["session_history"]
     assert entry.items() >= {"month": "2026-11", "date": "2026-11-02", "text": "zebras", "projects": ["ZOO"]}.items()
-    assert "Session History Summaries" in output.search_text(memory.search("zebras", "keyword", now=NOW))
+    assert "Session History Summaries" in output_text.search_text(memory.search("zebras", "keyword", now=NOW))
 
 
 def test_show(memory: Memory) -> None:
@@ -159,7 +159,7 @@ def test_status(memory: Memory, world: World) -> None:
     assert_shape(document["index"], {"path": str, "exchanges": int, "pending_files": int, "model": str})
     assert document["index"]["rebuild"] is None
     assert document["index"]["path"] == str(world.workspace / ".prima-memory" / "index.duckdb")
-    assert "Index" in output.status_text(memory.status())
+    assert "Index" in output_text.status_text(memory.status())
 
 
 def test_file_history_is_newest_first_and_ignores_capitals(memory: Memory) -> None:
@@ -170,7 +170,7 @@ def test_file_history_is_newest_first_and_ignores_capitals(memory: Memory) -> No
         assert_shape(one, CHANGE)
         assert_shape(one["session"], {"id": str, "source": str, "label": str, "title": str})
     assert output.file_history(memory.snapshot().sessions, "nothing") == []
-    assert "No session here" in output.files_text([])
+    assert "No session here" in output_text.files_text([])
 
 
 def test_times_are_utc_with_z_whatever_they_were() -> None:
@@ -189,12 +189,12 @@ def test_no_control_character_of_a_conversation_reaches_the_terminal() -> None:
     conversation = Conversation(session, (Exchange(evil, evil, START, agent=evil),))
     rows = output.file_history([session], "w")
     texts = [
-        output.session_text(session),
-        output.sessions_text([session]),
-        output.picked_text(session),
-        output.show_text(conversation),
-        output.show_markdown(conversation),
-        output.files_text(rows),
+        output_text.session_text(session),
+        output_text.sessions_text([session]),
+        output_text.picked_text(session),
+        output_conversation.show_text(conversation),
+        output_conversation.show_markdown(conversation),
+        output_text.files_text(rows),
     ]
     for text in texts:
         assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]", text.replace("\t", " ")), text
@@ -202,12 +202,12 @@ def test_no_control_character_of_a_conversation_reaches_the_terminal() -> None:
 
 
 def test_a_picked_session_is_one_line_of_four_fields(memory: Memory) -> None:
-    line = output.picked_text(memory.session(session_id("login")))
+    line = output_text.picked_text(memory.session(session_id("login")))
     assert line.split("\t")[:2] == [session_id("login"), "claude-code"]
     assert len(line.split("\t")) == 4
     assert "\n" not in line
 
 
 def test_empty_answers_say_what_to_do() -> None:
-    assert "prima-tui status" in output.sessions_text([])
-    assert "prima-tui index" in output.extracts_text([])
+    assert "prima-tui status" in output_text.sessions_text([])
+    assert "prima-tui index" in output_text.extracts_text([])

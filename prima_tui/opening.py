@@ -1,0 +1,83 @@
+"""What the commands share that ask the history: where to look, how to print, the memory they open."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from prima_tui.errors import UsageError
+from prima_tui.printing import show_progress
+
+if TYPE_CHECKING:
+    from prima_tui.memory import Memory
+    from prima_tui.model.hits import IndexProgress
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def scope_options(command: Command) -> Command:
+    """Give a command the options ``--workspace`` and ``--all``."""
+    for option in (
+        click.option("--all", "everywhere", is_flag=True, help="Every workspace on this computer."),
+        click.option(
+            "-w",
+            "--workspace",
+            type=click.Path(path_type=Path),
+            default=None,
+            help="The workspace (default: the current folder).",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def json_option(command: Command) -> Command:
+    """Give a command the option ``--json``."""
+    return click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")(command)
+
+
+def mode_option(command: Command) -> Command:
+    """Give a command the option ``--mode``."""
+    return click.option(
+        "-m",
+        "--mode",
+        type=click.Choice(["combined", "keyword", "semantic"]),
+        default="combined",
+        show_default=True,
+        help="By word, by meaning, or both.",
+    )(command)
+
+
+def open_memory(
+    workspace: Path | None, everywhere: bool, home: Path | None = None, env: Mapping[str, str] | None = None
+) -> Memory:
+    """Return the memory of a workspace (the current folder). Raises UsageError when that is no folder.
+
+    ``home`` and ``env`` stand in for the user's own, for a history elsewhere that must leave no trace here.
+    """
+    from prima_tui.config import load_settings, paths_below
+    from prima_tui.memory import Memory
+    from prima_tui.sources.base import Scope
+
+    try:
+        folder = (workspace or Path.cwd()).expanduser().absolute()
+        found = folder.is_dir()
+        str(folder).encode()
+    except (OSError, RuntimeError, UnicodeEncodeError) as error:
+        raise UsageError(f"the workspace can't be used: {error}") from error
+    if not found:
+        raise UsageError(f"the workspace {folder} is no folder")
+    settings = load_settings(folder, paths_below(home) if home else None)
+    return Memory(Scope(folder, everywhere, home or Path.home(), env or dict(os.environ)), settings)
+
+
+def report_progress(progress: IndexProgress) -> None:
+    """Show on the terminal how far the work on the index is."""
+    show_progress(
+        f"indexing: {progress.files_done} of {progress.files_total} files,"
+        f" {progress.exchanges_embedded} exchanges, {progress.seconds:.0f} s"
+    )
