@@ -32,6 +32,8 @@ from prima_tui.sources.base import inside
 
 if TYPE_CHECKING:
     from prima_tui.index.rebuild import RebuildState
+    from prima_tui.search.blame import Blame
+    from prima_tui.search.changed_files import SessionChange
     from prima_tui.search.lines import EditFound
 
 
@@ -103,6 +105,26 @@ class Memory(Searching):
 
         history = self._open()
         return find_edit(history.library.entries, history.tools, part, line)
+
+    def file_changes(self, part: str, cancel: Cancel | None = None) -> list[SessionChange]:
+        """Return what each session did to each file whose path contains ``part``, newest first. Raises Cancelled."""
+        from prima_tui.search.changed_files import session_changes
+
+        return session_changes(self._open().library.entries, part, cancel)
+
+    def blame(self, path: str, report: Callable[[int, int], None] | None = None, cancel: Cancel | None = None) -> Blame:
+        """Return for each line of the file with this absolute path the conversation that wrote it.
+
+        ``report`` is told how many conversations of how many were read. A file that is gone is shown as its edits left
+        it. Raises Cancelled.
+        """
+        from prima_tui.search.blame import blame, edits_of_file, last_known_text
+        from prima_tui.search.file_text import read_file_text
+
+        history = self._open()
+        edits = edits_of_file(history.library.entries, history.tools, path, report, cancel)
+        text = read_file_text(path)
+        return blame(last_known_text(path, edits) if text.gone else text, edits, cancel)
 
     def extract(self, session: Session, conversation: Conversation) -> str:
         """Return the session's extract as markdown."""
