@@ -16,10 +16,10 @@ from prima_tui.cli_agents import install_skills
 from prima_tui.cli_docs import docs
 from prima_tui.cli_forget import forget
 from prima_tui.cli_index import index, rebuild
+from prima_tui.cli_options import json_option, mode_option, open_memory, report_progress, scope_options
 from prima_tui.cli_show import show
 from prima_tui.cli_watch import watch
 from prima_tui.errors import PrimaError, UsageError
-from prima_tui.opening import json_option, mode_option, open_memory, report_progress, scope_options
 from prima_tui.printing import end_progress, print_result, warn
 
 if TYPE_CHECKING:

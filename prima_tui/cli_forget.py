@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from prima_tui.cli_options import json_option, open_memory, scope_options
 from prima_tui.errors import PrimaError, UsageError
-from prima_tui.opening import json_option, open_memory, scope_options
 from prima_tui.printing import print_result
 
 if TYPE_CHECKING:

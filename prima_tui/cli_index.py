@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from prima_tui.cli_options import json_option, open_memory, report_progress, scope_options
 from prima_tui.errors import PrimaError
-from prima_tui.opening import json_option, open_memory, report_progress, scope_options
 from prima_tui.printing import end_progress, print_result, warn
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from prima_tui.opening import json_option, open_memory, scope_options
+from prima_tui.cli_options import json_option, open_memory, scope_options
 from prima_tui.printing import print_result, warn
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import groupby
 from types import MappingProxyType
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 
@@ -19,12 +19,13 @@ from prima_tui.model.session import Exchange
 from prima_tui.model.text import shown, spans
 from prima_tui.tui.code_colours import code_lines
 from prima_tui.tui.inline_markdown import Marker
-from prima_tui.tui.markdown_lines import FENCE, markdown_lines, text_height
+from prima_tui.tui.markdown_lines import FENCE, markdown_lines
 from prima_tui.tui.styled_lines import Span, StyledLine, cut, joined, without_tabs, wrapped
 from prima_tui.tui.table_lines import is_table_line, natural_widths
 
 Voice = Literal["user", "agent", "plain", "aside", "divider", "tool", "tool-text"]
 """``tool`` is the one line of a use of a tool, ``tool-text`` what it was given or gave back."""
+_TOOL_VOICES = frozenset({"tool", "tool-text"})
 YOU = "You"
 
 # Laying out a block of this many characters takes a few milliseconds: a frame is never late.
@@ -56,13 +57,14 @@ class Block(NamedTuple):
     head: bool = True
     """Whether a table in the text begins with its heading."""
 
-    def height(self, width: int) -> int:
-        """Return about how many lines the block takes at ``width``, without laying it out."""
+    @property
+    def extent(self) -> tuple[int, int]:
+        """How many lines the block takes for certain, and how many characters may wrap to more."""
         if self.voice == "divider":
-            return 2
+            return 2, 0
         if self.voice == "tool":
-            return 1 + self.gap
-        return text_height(self.text, width) + bool(self.speaker) + self.gap
+            return 1 + self.gap, 0
+        return self.text.count("\n") + 1 + bool(self.speaker) + self.gap, len(self.text)
 
     def lines(self, width: int, words: Sequence[str]) -> list[StyledLine]:
         """Return the block laid out to ``width`` cells, the words highlighted."""
@@ -134,11 +136,46 @@ class Document(msgspec.Struct, frozen=True):
     start: int = 0
     """The block to open at."""
     starts: dict[int, int] = {}
-    """Exchange to its first block."""
+    """Exchange to its first block, in reading order."""
+    extents: tuple[tuple[int, int], ...] = ()
+    """:attr:`Block.extent` of every block, worked out beforehand, so that a new width costs next to nothing."""
+    whole: bool = True
+    """False when it is only the part of a conversation around the place it opens at."""
 
-    def texts(self) -> list[int]:
-        """Return the blocks that are not of tools: those that two documents of one conversation have in common."""
-        return [number for number, block in enumerate(self.blocks) if block.voice not in ("tool", "tool-text")]
+    def heights(self, width: int) -> list[int]:
+        """Return about how many lines each block takes at ``width`` cells, without laying any out."""
+        line = max(4, width) * 2
+        return [lines + characters // line for lines, characters in self.extents]
+
+    def place_of(self, block: int) -> tuple[int, int] | None:
+        """Return what another document of the same conversation knows a block by; None for a block of a tool's.
+
+        That is its exchange (-1 without one) and which text of that exchange it is.
+        """
+        if self.blocks[block].voice in _TOOL_VOICES:
+            return None
+        exchange, first = self._exchange_at(block)
+        return exchange, sum(self.blocks[number].voice not in _TOOL_VOICES for number in range(first, block))
+
+    def block_at(self, place: tuple[int, int]) -> int | None:
+        """Return the block that :meth:`place_of` named so, None when it isn't here."""
+        exchange, left = place
+        first = self.starts.get(exchange) if exchange >= 0 else 0
+        if first is None:
+            return None
+        for number in range(first, len(self.blocks)):
+            if self.blocks[number].voice not in _TOOL_VOICES:
+                if not left:
+                    return number if self._exchange_at(number)[0] == exchange else None
+                left -= 1
+        return None
+
+    def _exchange_at(self, block: int) -> tuple[int, int]:
+        """The exchange a block belongs to (a divider belongs to the one below it) and that exchange's first block."""
+        number = next(
+            (self.blocks[n].exchange for n in range(block, len(self.blocks)) if self.blocks[n].exchange >= 0), -1
+        )
+        return (number, self.starts[number]) if number in self.starts else (-1, 0)
 
     @property
     def match_count(self) -> int:
@@ -253,10 +290,12 @@ def conversation_document(
     words: tuple[str, ...],
     best: int | None,
     tools: Mapping[int, Sequence[Block]] = MappingProxyType({}),
+    around: int | None = None,
 ) -> Document:
-    """Return a conversation as a document that opens at the exchange ``best`` (place from 0; None: at the end).
+    """Return a conversation as a document that opens at the exchange ``best`` (place from 0; None: at the start).
 
-    ``tools`` are blocks to put behind exchanges, by place.
+    ``tools`` are blocks to put behind exchanges, by place. With ``around`` only so many exchanges before and after the
+    best one are in it: made at once, however long the conversation is.
 
     Subagents, branches the user left and compactions of the agent's context are marked by dividers.
     """
@@ -264,7 +303,11 @@ def conversation_document(
     blocks: list[Block] = []
     starts: dict[int, int] = {}
     helper, rewound = "", False
-    for number, exchange in enumerate(conversation.exchanges):
+    first, last = 0, len(conversation.exchanges)
+    if around is not None:
+        first, last = max(0, (best or 0) - around), min(last, (best or 0) + around + 1)
+    for number in range(first, last):
+        exchange = conversation.exchanges[number]
         starts[number] = len(blocks)
         if exchange.agent != helper:
             name = f"subagent {shown(exchange.agent)}" if exchange.agent else "main conversation"
@@ -280,12 +323,19 @@ def conversation_document(
         if uses := tools.get(number):
             blocks.extend(uses)
     start = starts.get(best, 0) if best is not None else 0
-    return with_words(Document(blocks=tuple(blocks), starts=starts, start=start), words)
+    whole = last - first == len(conversation.exchanges)
+    return document_of(blocks, words, starts=starts, start=start, whole=whole)
 
 
 def markdown_document(text: str, words: tuple[str, ...]) -> Document:
     """Return a markdown text as a document."""
-    return with_words(Document(blocks=tuple(_pieces(text, "plain", -1))), words)
+    return document_of(_pieces(text, "plain", -1), words)
+
+
+def document_of(blocks: Iterable[Block], words: tuple[str, ...] = (), **facts: Any) -> Document:
+    """Return blocks as a document with these words highlighted; ``facts`` are other fields of it."""
+    blocks = tuple(blocks)
+    return with_words(Document(blocks=blocks, extents=tuple(block.extent for block in blocks), **facts), words)
 
 
 def with_words(document: Document, words: tuple[str, ...]) -> Document:
@@ -298,4 +348,4 @@ def with_words(document: Document, words: tuple[str, ...]) -> Document:
     return msgspec.structs.replace(document, words=words, matches=found)
 
 
-__all__ = ["Block", "Document", "clock_text", "conversation_document", "markdown_document", "with_words"]
+__all__ = ["Block", "Document", "clock_text", "conversation_document", "document_of", "markdown_document", "with_words"]

@@ -90,9 +90,8 @@ class DocumentPane(LineView):
 
     def _common(self, document: Document, block: int) -> int | None:
         """The place in another document of the same conversation of a block; None for a block of a tool's."""
-        before, after = self.document.texts(), document.texts()
-        place = bisect_left(before, block)
-        return after[place] if place < len(before) and before[place] == block and place < len(after) else None
+        place = self.document.place_of(block) if block < len(self.document.blocks) else None
+        return document.block_at(place) if place is not None else None
 
     def _kept_anchor(self, document: Document) -> tuple[int, int] | None:
         """The block of another document that is to be at the top of the view, and the lines of it above that."""
@@ -100,12 +99,13 @@ class DocumentPane(LineView):
             return None
         top = self.scroll_offset.y
         block = min(max(0, bisect_right(self._tops, top) - 1), len(self._heights) - 1)
-        found = self._common(document, block)
-        if found is not None:
-            return found, top - self._tops[block]
-        texts, others = self.document.texts(), document.texts()
-        place = min(bisect_left(texts, block), len(others) - 1)
-        return (others[place], 0) if place >= 0 else None
+        inside = top - self._tops[block]
+        while block >= 0:
+            found = self._common(document, block)
+            if found is not None:
+                return found, inside
+            block, inside = block - 1, 0
+        return None
 
     def _open(self) -> None:
         """Go to the start block and, when words are highlighted, to the first match from there."""
@@ -127,7 +127,9 @@ class DocumentPane(LineView):
         self._report()
 
     def _report(self) -> None:
-        self.post_message(self.MatchMoved(self, self.match_place, self.document.match_count))
+        # Of a part of a conversation nobody wants to know how many matches it holds.
+        place, count = (self.match_place, self.document.match_count) if self.document.whole else (0, 0)
+        self.post_message(self.MatchMoved(self, place, count))
 
     @property
     def match_place(self) -> int:
@@ -172,7 +174,7 @@ class DocumentPane(LineView):
             # Hidden: laid out when it is shown, which comes with a size.
             self._measure()
             return
-        self._heights = [block.height(self._width) for block in self.document.blocks]
+        self._heights = self.document.heights(self._width)
         self._measure()
         block, part = anchor or (0, 0.0)
         if block < len(self._heights):

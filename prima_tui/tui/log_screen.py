@@ -11,7 +11,7 @@ from textual.content import Content
 from textual.screen import Screen
 
 from prima_tui.model.text import shown
-from prima_tui.tui.document import Block, Document
+from prima_tui.tui.document import Block, Document, document_of
 from prima_tui.tui.document_pane import DocumentPane
 from prima_tui.tui.key_line import KeyLine
 
@@ -51,4 +51,4 @@ def log_document(path: Path) -> Document:
     except OSError as error:
         text = f"The log can't be read: {error.strerror}"
     lines = text.splitlines() or ["Nothing to tell: everything that was found could be read."]
-    return Document(blocks=tuple(Block(shown(line), fence="") for line in lines))
+    return document_of(Block(shown(line), fence="") for line in lines)

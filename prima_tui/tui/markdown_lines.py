@@ -97,8 +97,3 @@ def markdown_lines(
     if code:
         result += _code(code, fence or "", width, mark)
     return result
-
-
-def text_height(text: str, width: int) -> int:
-    """Return about how many lines ``text`` takes at ``width``, without laying it out."""
-    return text.count("\n") + 1 + len(text) // (max(4, width) * 2)

@@ -15,6 +15,9 @@ from prima_tui.tui.extract_rows import is_extract
 from prima_tui.tui.tool_blocks import tool_blocks
 
 _KEPT = 12
+_LONG = 400
+"""Exchanges; of a longer conversation the part around the best one is shown first."""
+_AROUND = 30
 
 
 class Reads(Protocol):
@@ -67,15 +70,21 @@ class Previews:
     def __init__(self) -> None:
         self._kept: LRUCache[tuple[object, ...], _Read] = LRUCache(_KEPT)
 
-    async def preview(self, memory: Reads, hit: Hit, words: tuple[str, ...], tools: Tools = "") -> Preview:
-        """Return the preview of a hit, its best exchange the place to open at, ``words`` highlighted."""
+    async def preview(
+        self, memory: Reads, hit: Hit, words: tuple[str, ...], tools: Tools = "", *, near: bool = False
+    ) -> Preview:
+        """Return the preview of a hit, its best exchange the place to open at, ``words`` highlighted.
+
+        With ``near`` a long conversation is cut to the part around the best exchange, which takes no time to make; its
+        document says so (:attr:`Document.whole`).
+        """
         if is_extract(hit):
             text = hit.exchange.assistant if hit.exchange else ""
             document = await asyncio.to_thread(markdown_document, text, words)
             return Preview(hit.session, document, document)
         state = _state(hit.session)
         kept = self._kept.get(state)
-        read, preview = await asyncio.to_thread(_make, memory, hit, words, tools, kept)
+        read, preview = await asyncio.to_thread(_make, memory, hit, words, tools, kept, near)
         if read is not None:
             self._kept[state] = read
         return preview
@@ -86,7 +95,7 @@ class Previews:
 
 
 def _make(
-    memory: Reads, hit: Hit, words: tuple[str, ...], tools: Tools, kept: _Read | None
+    memory: Reads, hit: Hit, words: tuple[str, ...], tools: Tools, kept: _Read | None, near: bool
 ) -> tuple[_Read | None, Preview]:
     session = hit.session
     try:
@@ -99,9 +108,10 @@ def _make(
         problem = f"This conversation can't be read: {error}"
         return None, Preview(session, Document(), Document(), problem)
     blocks = tool_blocks(kept.tools or (), session.workspace, tools == "open") if tools else {}
+    around = _AROUND if near and len(kept.conversation.exchanges) > _LONG else None
     return kept, Preview(
         session,
-        conversation_document(kept.conversation, words, hit.exchange_index, blocks),
+        conversation_document(kept.conversation, words, hit.exchange_index, blocks, around),
         markdown_document(kept.extract, words),
         has_tools=bool(blocks),
     )

@@ -302,16 +302,17 @@ class ResultsScreen(Screen[None]):
         await asyncio.sleep(_PREVIEW_AFTER_TYPING if typing else _PREVIEW_AFTER)
         in_tools = self.answer is not None and self.answer.query != "" and parse(self.answer.query).in_tools
         tools: Tools = "open" if in_tools or self.tools_open else "folded"
-        # Tools come after the text, so that nothing waits for them, unless they are what is looked for.
-        preview = await self._previews.preview(self.memory, hit, words, tools if in_tools else "")
         same = self._shown_preview[:3] == asked[:3]
+        # The part one sees comes first, then all of it with the tools, unless they are what is looked for.
+        near, first = not same and not in_tools, tools if in_tools else ""
+        preview = await self._previews.preview(self.memory, hit, words, first, near=near)
         self._shown_preview, self._preview_whole = asked, False
         conversation.border_title = Content(one_line(session.title) or "Untitled Session")
         conversation.show(preview.conversation, keep_place=same)
         extract.show(preview.extract, keep_place=same)
         if not in_tools and not preview.problem:
             preview = await self._previews.preview(self.memory, hit, words, tools)
-            if preview.has_tools:
+            if preview.has_tools or not conversation.document.whole:
                 conversation.show(preview.conversation, keep_place=True)
         self._preview_whole = True
 

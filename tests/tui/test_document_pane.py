@@ -6,13 +6,14 @@ import gc
 import time
 from typing import Any
 
+import msgspec
 import pytest
 from textual.app import App, ComposeResult
 
 from prima_tui.model.hits import Conversation
 from prima_tui.model.session import Exchange, Session
 from prima_tui.tui.conversation_pane import ConversationPane
-from prima_tui.tui.document import BLOCK_CHARACTERS, conversation_document, markdown_document
+from prima_tui.tui.document import BLOCK_CHARACTERS, Block, conversation_document, markdown_document
 
 
 class PaneApp(App[None]):
@@ -167,3 +168,45 @@ async def test_text_selected_by_mouse_is_copied_without_the_margin(memory: Any) 
         await pilot.pause()
         text = pane.get_selection(Selection(Offset(0, 1), Offset(60, 1)))
         assert text == ("question 0", "\n")
+
+
+async def test_a_long_conversation_shows_the_part_around_its_best_exchange_first_and_then_all_of_it() -> None:
+    long = conversation(20_000)
+    near = conversation_document(long, ("needle",), 15_000, around=30)
+    whole = conversation_document(long, ("needle",), 15_000)
+    assert len(near.starts) == 61
+    assert not near.whole
+    assert whole.whole
+    app = PaneApp()
+    async with app.run_test(size=(100, 30)) as pilot:
+        pane = app.query_one(ConversationPane)
+        pane.show(near)
+        await pilot.pause()
+        before = visible(pane)
+        assert "needle 15000:" in "\n".join(before)
+        pane.show(whole, keep_place=True)
+        await pilot.pause()
+        assert visible(pane) == before
+        assert pane.match_place == 15_001
+        pane.go_to_match(1)
+        assert "needle 15001:" in "\n".join(visible(pane))
+
+
+def test_blocks_are_known_again_in_another_document_of_the_conversation() -> None:
+    talk = conversation(6)
+    talk = Conversation(talk.session, tuple(msgspec.structs.replace(one, compacted=True) for one in talk.exchanges))
+    use = Block("▸ Bash ls", "tool", exchange=2)
+    plain, with_tools = conversation_document(talk, (), None), conversation_document(talk, (), None, {2: (use,)})
+    part = conversation_document(talk, (), 3, around=1)
+    for number, block in enumerate(with_tools.blocks):
+        place = with_tools.place_of(number)
+        if block.voice == "tool":
+            assert place is None
+            continue
+        assert place is not None
+        found = plain.block_at(place)
+        assert found is not None
+        assert plain.blocks[found] == block
+        here = part.block_at(place)
+        assert (here is None) == (place[0] not in (2, 3, 4))
+        assert here is None or part.blocks[here].text == block.text

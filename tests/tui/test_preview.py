@@ -1,0 +1,31 @@
+"""What the panes are given of a session: the part one sees first, then all of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from prima_tui.model.hits import Hit
+from prima_tui.model.session import Exchange
+from prima_tui.tui.preview import Previews
+
+
+async def test_near_cuts_only_a_long_conversation(memory: Any) -> None:
+    short, long = memory.sessions[:2]
+    memory.conversations[long.key] = tuple(Exchange(f"question {n}", f"reply {n}") for n in range(1_000))
+    previews = Previews()
+    hit = Hit(long, 1.0, exchange_index=700)
+    near = await previews.preview(memory, hit, (), near=True)
+    assert set(near.conversation.starts) == set(range(670, 731))
+    whole = await previews.preview(memory, hit, ())
+    assert whole.conversation.whole
+    assert len(whole.conversation.starts) == 1_000
+    assert (await previews.preview(memory, Hit(short, 1.0), (), near=True)).conversation.whole
+
+
+async def test_a_session_that_cannot_be_read_says_why(memory: Any, monkeypatch: Any) -> None:
+    def fails(_session: object) -> None:
+        raise OSError("the disk is gone")
+
+    monkeypatch.setattr(memory, "conversation", fails)
+    preview = await Previews().preview(memory, Hit(memory.sessions[0], 1.0), ())
+    assert "the disk is gone" in preview.problem
