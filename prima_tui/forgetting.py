@@ -15,8 +15,8 @@ import filelock
 from prima_tui.errors import PrimaError, StoreBusy
 from prima_tui.extracts import forget_extracts
 from prima_tui.forgotten import Forgotten
+from prima_tui.index.exchange_store import ExchangeStore
 from prima_tui.index.rebuild import REBUILD_NAME
-from prima_tui.index.vectors import SemanticIndex
 from prima_tui.last_list import LastList
 from prima_tui.model.session import Session
 from prima_tui.startup_log import StartupLog
@@ -64,7 +64,7 @@ def purge_index(folder: Path, forgotten: Forgotten) -> None:
     try:
         with filelock.FileLock(folder / "update.lock", timeout=_WAIT_SECONDS, mode=0o600):
             for path in files:
-                SemanticIndex(path, "", lambda: None, lambda _line: None).purge(forgotten.holds)
+                ExchangeStore(path, "", lambda: None, lambda _line: None).purge(forgotten.holds)
             forget_extracts(extracts, forgotten.holds_id)
     except filelock.Timeout as error:
         raise StoreBusy(f"{folder} is being updated or rebuilt by another prima-tui") from error

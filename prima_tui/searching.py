@@ -140,7 +140,7 @@ class Searching(Stores):
         return found
 
     def _similar(self, library: object, query: Query, cancel: Cancel) -> list[object]:
-        from prima_tui.index.vectors import rebuild_due
+        from prima_tui.index.vector_file import rebuild_due
         from prima_tui.search.semantic import search_semantic
 
         index = self._semantic()

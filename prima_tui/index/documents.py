@@ -8,7 +8,6 @@ are kept by the hash of the passage they are of, so text that moves, or stands i
 from __future__ import annotations
 
 import contextlib
-import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,12 +17,20 @@ import duckdb
 import msgspec
 
 from prima_tui.documents.chunks import passages
-from prima_tui.errors import ModelUnavailable, StoreBusy
-from prima_tui.index.database import DatabaseFile, fetched
+from prima_tui.index.database import DatabaseFile
 from prima_tui.index.embedder import DIMENSIONS, text_hash
 from prima_tui.index.messages import MessageTable
-from prima_tui.index.vectors import FLOOR
+from prima_tui.index.vector_file import (
+    FACTS,
+    FLOOR,
+    NEW_IDENTITY,
+    StoredCopy,
+    count_up,
+    settle_model,
+    stacked,
+)
 from prima_tui.model.documents import Chunk, Document
+from prima_tui.model.hits import Cancel
 from prima_tui.model.text import fold
 from prima_tui.sources.reading import Messages
 
@@ -39,9 +46,13 @@ _MIGRATIONS = [
         # what the model reads of each chunk, by the hash of the text
         "CREATE TABLE store.passages (path VARCHAR, position INTEGER, hash VARCHAR)",
         f"CREATE TABLE store.vectors (hash VARCHAR, vector FLOAT[{DIMENSIONS}])",
-        "INSERT INTO store.meta VALUES ('written', '0'), ('identity', uuid()::VARCHAR)",
+        FACTS,
     ]
 ]
+
+
+_DOCUMENTS_AT_ONCE = 100
+"""Whose vectors are taken over in one go."""
 
 
 class Near(msgspec.Struct, frozen=True):
@@ -67,70 +78,31 @@ class StoredDocument(msgspec.Struct, frozen=True):
     left_out: bool = False
 
 
-class DocumentIndex:
+class DocumentIndex(StoredCopy):
     """The index of one project. Safe to use from several threads."""
 
     def __init__(
         self, path: Path, model: str, make_folder: Callable[[], object], notice: Callable[[str], None]
     ) -> None:
-        self.path = path
-        self.model = model
-        self._file = DatabaseFile(path, "prima-tui documents", _MIGRATIONS, make_folder=make_folder, notice=notice)
-        self._lock = threading.RLock()
+        file = DatabaseFile(path, "prima-tui documents", _MIGRATIONS, make_folder=make_folder, notice=notice)
+        super().__init__(file, model)
         self._documents: dict[str, StoredDocument] = {}
         self._chunks: dict[str, tuple[Chunk, ...]] = {}
-        self._stamp: tuple[int, int, int] | None = None
-        self._written = 0
-        self._state: tuple[str, int, str] = ("", DIMENSIONS, "")
-        """Identity of the file, size of its vectors, their model."""
-        self.generation = 0
-        """Grows whenever what is in memory changes."""
         self.table = MessageTable()
-        self.table.connection.execute(_vectors_table(DIMENSIONS))
+        self._places: list[tuple[str, int]] = []
+        """Path and position of the chunk that is an owner in the matrix."""
+        self._rows: dict[str, range] = {}
+        """Of the matrix, those of each document."""
 
     # -- what is in memory --------------------------------------------------------------------------------------
 
-    def load(self) -> None:
-        """Take over what was written since the last call. Raises StoreBusy, StoreUnusable; what is loaded stays."""
-        with self._lock:
-            stamp = self._now()
-            if stamp == self._stamp:
-                return
-            if stamp is None:
-                self._forget()
-                return
-            with self._file.reading(self.table.connection) as store:
-                if store is None:
-                    return
-                meta = dict(store.execute("SELECT name, value FROM store.meta").fetchall())
-                state = (meta.get("identity", ""), int(meta.get("dimensions", DIMENSIONS)), meta.get("model", ""))
-                if state != self._state or int(meta["written"]) < self._written:
-                    self._forget()
-                    store.execute("DROP TABLE memory.near")
-                    store.execute(_vectors_table(state[1], "memory."))
-                    self._state = state
-                self._take(store)
-                self._written = int(meta["written"])
-            self._stamp = stamp
-
-    def load_if_free(self) -> None:
-        """Do what :meth:`load` does; when another process keeps the file, what is in memory goes on to answer.
-
-        Raises StoreBusy when nothing is in memory, StoreUnusable.
-        """
-        try:
-            self.load()
-        except StoreBusy:
-            if self._stamp is None:
-                raise
-
-    def _take(self, store: duckdb.DuckDBPyConnection) -> None:
+    def _take(self, store: duckdb.DuckDBPyConnection, since: int) -> None:
         present = {row[0] for row in store.execute("SELECT path FROM store.files").fetchall()}
         gone = [path for path, one in self._documents.items() if one.indexed_at is not None and path not in present]
         rows = store.execute(
             "SELECT path, sha256, title, modified_at, indexed_at, warning, left_out FROM store.files"
             " WHERE written > $since",
-            {"since": self._written},
+            {"since": since},
         ).fetchall()
         changed = [row[0] for row in rows]
         self._drop([*gone, *changed])
@@ -156,12 +128,27 @@ class DocumentIndex:
                 left_out,
             )
             self._chunks[path] = found
-        store.execute(
-            "INSERT INTO memory.near SELECT path, position, vector FROM store.passages JOIN store.vectors USING (hash)"
-            " WHERE path IN (SELECT unnest($paths))",
-            {"paths": changed},
-        )
+        self._take_vectors(store, changed)
         self.table.add([(path, _messages(self._chunks[path])) for path in changed])
+
+    def _take_vectors(self, store: duckdb.DuckDBPyConnection, paths: Sequence[str]) -> None:
+        for first in range(0, len(paths), _DOCUMENTS_AT_ONCE):
+            columns = store.execute(
+                "SELECT path, position, vector FROM store.passages JOIN store.vectors USING (hash)"
+                " WHERE path IN (SELECT unnest($paths)) ORDER BY path, position",
+                {"paths": paths[first : first + _DOCUMENTS_AT_ONCE]},
+            ).fetchnumpy()
+            if not len(columns["path"]):
+                continue
+            owners = []
+            for place in zip(columns["path"].tolist(), columns["position"].tolist(), strict=True):
+                if not self._places or self._places[-1] != place:
+                    self._places.append(place)
+                owners.append(len(self._places) - 1)
+            rows = self._matrix.add(stacked(columns["vector"]), owners)
+            for row, path in zip(rows, columns["path"].tolist(), strict=True):
+                known = self._rows.get(path)
+                self._rows[path] = range(known.start if known is not None else row, row + 1)
 
     def add_unstored(self, documents: Iterable[Document]) -> None:
         """Let documents be found by word though they are not in the file yet."""
@@ -190,28 +177,17 @@ class DocumentIndex:
             self._documents.pop(path, None)
             self._chunks.pop(path, None)
         self.table.remove(paths)
-        self.table.connection.cursor().execute(
-            "DELETE FROM near WHERE path IN (SELECT unnest($paths))", {"paths": list(paths)}
-        )
+        self._matrix.remove(row for path in paths for row in self._rows.pop(path, ()))
         self.generation += 1
 
-    def _forget(self) -> None:
+    def _let_go(self) -> None:
         self._drop([path for path, one in self._documents.items() if one.indexed_at is not None])
-        self._written = 0
-        self._stamp = None
+        self._places = []
+        self._rows = {}
 
-    def _now(self) -> tuple[int, int, int] | None:
-        try:
-            state = self.path.stat()
-        except OSError:
-            return None
-        return (state.st_ino, state.st_mtime_ns, state.st_size)
-
-    @property
-    def other_model(self) -> str:
-        """The model that the stored vectors are of, when it is not the configured one; "" mostly."""
-        model = self._state[2]
-        return model if model not in ("", self.model) else ""
+    def count(self) -> int:
+        """Return the number of documents in memory that are in the file."""
+        return sum(one.indexed_at is not None for one in self._documents.values())
 
     def documents(self) -> list[StoredDocument]:
         """Return all documents in memory, those that are not in the file yet too."""
@@ -232,30 +208,15 @@ class DocumentIndex:
         chunks = self._chunks.get(path, ())
         return chunks[position] if position < len(chunks) else None
 
-    def cursor(self) -> duckdb.DuckDBPyConnection:
-        """Return a cursor for :meth:`near`, to interrupt it from another thread."""
-        return self.table.connection.cursor()
-
-    def near(self, vector: Vector, cursor: duckdb.DuckDBPyConnection, floor: float = FLOOR) -> list[Near]:
+    def near(self, vector: Vector, cancel: Cancel, floor: float = FLOOR) -> list[Near]:
         """Compare the query's vector with every passage by cosine; return each chunk with that of its nearest.
 
-        Chunks below ``floor`` are dropped. Raises Cancelled when the cursor was interrupted, ModelUnavailable when the
-        vector is of another size.
+        Chunks below ``floor`` are dropped. Raises Cancelled, ModelUnavailable when the vector is of another size.
         """
-        if len(vector) != self._state[1]:
-            if not fetched(cursor, "SELECT 1 FROM near LIMIT 1", {}):
-                return []
-            raise ModelUnavailable(
-                f"{self.model} gives vectors of {len(vector)} numbers, the index holds some of {self._state[1]}:"
-                " a rebuild is due"
-            )
-        rows = fetched(
-            cursor,
-            f"SELECT path, position, max(array_cosine_similarity(vector, $vector::FLOAT[{len(vector)}])) AS likeness"
-            " FROM near GROUP BY path, position HAVING likeness >= $floor::FLOAT",
-            {"vector": vector.tolist(), "floor": floor},
-        )
-        return [Near(row[0], row[1], float(row[2])) for row in rows]
+        with self._lock:
+            found = self._nearest(vector, floor, cancel)
+            near = zip(found.owners.tolist(), found.cosines.tolist(), strict=True)
+            return [Near(path, position, cosine) for owner, cosine in near for path, position in [self._places[owner]]]
 
     # -- writing ------------------------------------------------------------------------------------------------
 
@@ -278,10 +239,8 @@ class DocumentIndex:
         StoreUnusable; ModelUnavailable when the file holds vectors of another model or size.
         """
         with self._file.writing() as store:
-            self._settle_model(store, {len(vector) for vector in vectors.values()})
-            row = store.execute("SELECT value FROM store.meta WHERE name = 'written'").fetchone()
-            written = int(row[0]) + 1 if row else 1
-            store.execute("UPDATE store.meta SET value = ? WHERE name = 'written'", [str(written)])
+            settle_model(store, "store.vectors", self.model, {len(vector) for vector in vectors.values()})
+            written = count_up(store)
             if vectors:
                 size = len(next(iter(vectors.values())))
                 store.execute(
@@ -296,25 +255,6 @@ class DocumentIndex:
             _insert(store, "chunks", [row for one in documents for row in _chunk_rows(one)])
             _insert(store, "passages", [row for one in documents for row in _passage_rows(one)])
 
-    def _settle_model(self, store: duckdb.DuckDBPyConnection, sizes: set[int]) -> None:
-        """See to it that all vectors in the file are of one model and one size: the first ones written decide."""
-        if not sizes:
-            return
-        meta = dict(store.execute("SELECT name, value FROM store.meta").fetchall())
-        dimensions, model = int(meta.get("dimensions", DIMENSIONS)), meta.get("model")
-        if model is None:
-            store.execute("INSERT INTO store.meta VALUES ('model', ?)", [self.model])
-        elif model != self.model:
-            raise ModelUnavailable(f"the index was made with {model}, not {self.model}: a rebuild is due")
-        if sizes == {dimensions}:
-            return
-        if len(sizes) > 1 or store.execute("SELECT 1 FROM store.vectors LIMIT 1").fetchone():
-            raise ModelUnavailable(f"{self.model} gives vectors of different sizes: a rebuild is due")
-        (size,) = sizes
-        store.execute(f"CREATE OR REPLACE TABLE store.vectors (hash VARCHAR, vector FLOAT[{size}])")
-        store.execute("DELETE FROM store.meta WHERE name = 'dimensions'")
-        store.execute("INSERT INTO store.meta VALUES ('dimensions', ?)", [str(size)])
-
     def forget_vectors(self) -> None:
         """Drop all vectors, and with them the model they are of; the texts stay and are found by word.
 
@@ -324,7 +264,7 @@ class DocumentIndex:
             store.execute("DELETE FROM store.vectors")
             store.execute("DELETE FROM store.meta WHERE name = 'model'")
             store.execute("UPDATE store.files SET sha256 = ''")
-            store.execute("UPDATE store.meta SET value = uuid()::VARCHAR WHERE name = 'identity'")
+            store.execute(NEW_IDENTITY)
 
     def forget_unused_vectors(self) -> None:
         """Drop the vectors of texts that stand in no document any more. Raises StoreBusy, StoreUnusable."""
@@ -335,10 +275,6 @@ class DocumentIndex:
         """Let the memory go."""
         with contextlib.suppress(duckdb.Error):
             self.table.close()
-
-
-def _vectors_table(dimensions: int, database: str = "") -> str:
-    return f"CREATE TABLE {database}near (path VARCHAR, position INTEGER, vector FLOAT[{dimensions}])"
 
 
 def _messages(chunks: Sequence[Chunk]) -> list[Messages]:

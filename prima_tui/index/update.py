@@ -16,7 +16,9 @@ import msgspec
 
 from prima_tui.errors import ModelUnavailable, StoreBusy, StoreUnusable
 from prima_tui.index.embedder import EmbeddingModel, embedded_text, text_hash
-from prima_tui.index.vectors import FileState, Row, SemanticIndex, rebuild_due
+from prima_tui.index.exchange_store import FileState, Row
+from prima_tui.index.vector_file import rebuild_due
+from prima_tui.index.vectors import SemanticIndex
 from prima_tui.model.hits import Cancel, IndexProgress
 from prima_tui.model.session import Exchange, Session
 from prima_tui.sources.base import SourceFile

@@ -13,8 +13,8 @@ from datetime import datetime
 import msgspec
 
 from prima_tui.errors import PrimaError
+from prima_tui.index.exchange_store import Similar
 from prima_tui.index.messages import MessageTable
-from prima_tui.index.vectors import Similar
 from prima_tui.model.hits import Cancel, Hit, Mode, Reason
 from prima_tui.model.query import Query
 from prima_tui.model.scoring import combine

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from prima_tui.errors import ModelUnavailable, PrimaError
 from prima_tui.index.documents import DocumentIndex, Near, StoredDocument
-from prima_tui.index.vectors import FLOOR, Similar
+from prima_tui.index.exchange_store import Similar
+from prima_tui.index.vector_file import FLOOR
 from prima_tui.model.documents import DocumentHit
 from prima_tui.model.hits import Cancel, Hit, Mode
 from prima_tui.model.query import Query, matches
@@ -150,9 +151,7 @@ class DocumentSearch:
             )
         vector = embed(query.text)
         cancel.check()
-        cursor = self._index.cursor()
-        cancel.on_cancel(cursor.interrupt)
-        return self._index.near(vector, cursor, floor)
+        return self._index.near(vector, cancel, floor)
 
     def _similar(
         self, library: Library, query: Query, embed: Callable[[str], Vector], cancel: Cancel

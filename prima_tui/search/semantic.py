@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from prima_tui.errors import StoreBusy
-from prima_tui.index.vectors import SemanticIndex, Similar
+from prima_tui.index.exchange_store import Similar
 from prima_tui.model.hits import Cancel
 from prima_tui.model.query import Query, matches
 from prima_tui.model.session import Session
 from prima_tui.search.library import Library, newest_first
+
+if TYPE_CHECKING:
+    from prima_tui.index.embedder import Vector
+    from prima_tui.index.vectors import SemanticIndex
 
 
 class SemanticHit(msgspec.Struct, frozen=True):
@@ -27,7 +32,7 @@ def search_semantic(
     library: Library,
     index: SemanticIndex,
     query: Query,
-    embed: Callable[[str], object],
+    embed: Callable[[str], Vector],
     cancel: Cancel | None = None,
 ) -> list[SemanticHit]:
     """Return the sessions with an exchange alike (cosine of at least 0.3), most alike first, ties newest first.
@@ -38,9 +43,7 @@ def search_semantic(
     cancel = cancel or Cancel()
     vector = embed(query.text)
     cancel.check()
-    cursor = index.cursor()
-    cancel.on_cancel(cursor.interrupt)
-    found = index.similar(vector, cursor)  # type: ignore[arg-type]
+    found = index.similar(vector, cancel)
     cancel.check()
     best: dict[tuple[str, str], Similar] = {}
     rank: dict[tuple[str, str], tuple[float, bool]] = {}

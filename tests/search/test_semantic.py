@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 
 from prima_tui.index.embedder import Embedder, embedded_text, query_text
-from prima_tui.index.vectors import FLOOR, FileState, Row, SemanticIndex
+from prima_tui.index.exchange_store import FileState, Row
+from prima_tui.index.vector_file import FLOOR
+from prima_tui.index.vectors import SemanticIndex
 from prima_tui.model.session import Exchange, Session
 from tests.world import START, Turn, World, session_id
 
