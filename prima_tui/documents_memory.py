@@ -19,7 +19,14 @@ import msgspec
 from prima_tui.config import Settings
 from prima_tui.documents import project
 from prima_tui.errors import PrimaError
-from prima_tui.model.documents import Asked, DocumentHit, DocumentsAnswer, DocumentsProgress, DocumentsStatus
+from prima_tui.model.documents import (
+    Asked,
+    DocumentHit,
+    DocumentsAnswer,
+    DocumentsProgress,
+    DocumentsStatus,
+    DocumentText,
+)
 from prima_tui.model.hits import Cancel, Mode
 
 if TYPE_CHECKING:
@@ -146,6 +153,7 @@ class Documents:
             warnings=(*self._said(), *warnings),
             took_ms=(time.perf_counter() - started) * 1000,
             words=(*parsed.words, *parsed.phrases),
+            project=str(self.root),
         )
 
     def _take_new_files(self, cancel: Cancel) -> None:
@@ -192,6 +200,15 @@ class Documents:
                 except OSError:
                     stale[hit.path] = True
         return [msgspec.structs.replace(hit, stale=stale[hit.path]) if stale[hit.path] else hit for hit in hits]
+
+    def text(self, path: str) -> DocumentText:
+        """Return a document as it is now, for reading; what stands against that is its ``problem``."""
+        from prima_tui.documents.document import document_text
+
+        try:
+            return document_text(path, (self.root / path).read_bytes())
+        except OSError as error:
+            return DocumentText(path, "", problem=f"{path} can't be read: {error.strerror or error}")
 
     def status(self) -> DocumentsStatus:
         """Return how many documents and chunks there are and which files are stale; every file is looked at."""

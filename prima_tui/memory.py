@@ -17,6 +17,7 @@ from prima_tui.config import MEMORY_FOLDER
 from prima_tui.errors import PrimaError, StoreBusy, StoreUnusable, UsageError
 from prima_tui.extracts import StoredExtract, extract_markdown, stored_extracts
 from prima_tui.forgotten import ForgottenSession
+from prima_tui.model.documents import DocumentsProgress
 from prima_tui.model.hits import (
     Cancel,
     Conversation,
@@ -136,14 +137,26 @@ class Memory(Searching):
 
     # -- the documents ------------------------------------------------------------------------------------------
 
-    def update_documents(self, budget: float | None = None, spent: float = 0.0) -> list[str]:
+    def update_documents(
+        self,
+        budget: float | None = None,
+        spent: float = 0.0,
+        report: Callable[[DocumentsProgress], None] | None = None,
+        cancel: Cancel | None = None,
+    ) -> list[str]:
         """Index new and changed documents within what is left of the budget; return what is to be said of it."""
         documents = self.documents()
         if documents is None:
             return []
         budget = self.settings.budget_seconds if budget is None else budget
-        progress = documents.index(budget=max(0.0, budget - spent))
+        progress = documents.index(report, cancel, budget=max(0.0, budget - spent))
         return [f"documents: {line}" for line in (*progress.warnings, progress.note) if line]
+
+    def make_project(self) -> bool:
+        """Make the workspace a project with documents; return whether git ignores its memory. Raises PrimaError."""
+        from prima_tui.documents import project
+
+        return project.is_ignored(project.make_root(self.scope.workspace))
 
     # -- the index ----------------------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from prima_tui.errors import ModelUnavailable, StoreBusy, StoreUnusable
-from prima_tui.model.documents import DocumentHit
+from prima_tui.model.documents import DocumentsAnswer, DocumentText
 from prima_tui.model.hits import (
     Answer,
     Cancel,
@@ -20,7 +20,7 @@ from prima_tui.model.hits import (
     PastEntry,
     Snapshot,
 )
-from prima_tui.model.query import Query, parse
+from prima_tui.model.query import Query, asks_for_documents, parse
 from prima_tui.model.session import Exchange, Session
 from prima_tui.sources.base import Problem
 from prima_tui.startup_log import warning_lines
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 _DOCUMENTS_SHOWN = 5
-"""Documents beside the sessions of a search."""
+"""Documents beside a limited number of sessions, unless documents are what is asked for."""
 
 
 class Searching(Stores):
@@ -102,7 +102,7 @@ class Searching(Stores):
         if mode != "keyword" and query.text:
             indexed, waiting = self._coverage()
         hits = self._with_exchanges(found[:limit]) if limit is not None else [one.hit for one in found]
-        documents = self._documents_found(text, mode, limit, cancel, now, warnings)
+        beside = self._documents_beside(query, mode, limit, cancel, now, warnings)
         return Answer(
             query=text,
             mode=mode,
@@ -110,7 +110,8 @@ class Searching(Stores):
             words=(*query.words, *query.phrases),
             similar=tuple(similar),
             extracts=tuple(extracts),
-            documents=documents,
+            documents=beside.hits if beside else (),
+            project=beside.project if beside else "",
             session_history=tuple(past),
             warnings=tuple(warnings),
             took_ms=(time.perf_counter() - started) * 1000,
@@ -118,16 +119,49 @@ class Searching(Stores):
             pending_files=waiting,
         )
 
-    def _documents_found(
-        self, text: str, mode: Mode, limit: int | None, cancel: Cancel, now: datetime, warnings: list[str]
-    ) -> tuple[DocumentHit, ...]:
+    def _documents_beside(
+        self, query: Query, mode: Mode, limit: int | None, cancel: Cancel, now: datetime, warnings: list[str]
+    ) -> DocumentsAnswer | None:
         """Return the best documents beside a limited number of sessions; warnings that are new are added."""
-        documents = self.documents() if limit is not None else None
+        if limit is None:
+            return None
+        asked = asks_for_documents(query)
+        most = limit if asked else min(limit, _DOCUMENTS_SHOWN)
+        found = self.search_documents(query.raw, mode, limit=most, alone=True, cancel=cancel, now=now)
+        if found is not None:
+            warnings += [line for line in found.warnings if line not in warnings]
+        return found
+
+    def search_documents(
+        self,
+        text: str,
+        mode: Mode = "combined",
+        *,
+        limit: int | None = None,
+        alone: bool = False,
+        cancel: Cancel | None = None,
+        now: datetime | None = None,
+    ) -> DocumentsAnswer | None:
+        """Return the project's documents that a query finds; None when the workspace's project has no memory of any.
+
+        Beside sessions a query without words finds documents only when its filters ask for them; ``alone`` it finds
+        those that pass its filters. Raises Cancelled.
+        """
+        documents = self.documents()
         if documents is None:
-            return ()
-        found = documents.find(text, mode, _DOCUMENTS_SHOWN, cancel=cancel, now=now)
-        warnings += [line for line in found.warnings if line not in warnings]
-        return found.hits
+            return None
+        text = text.encode("utf-8", "replace").decode()
+        query = parse(text, now)
+        if not alone and not query.text and not asks_for_documents(query):
+            return DocumentsAnswer(query=text, mode=mode, project=str(documents.root))
+        return documents.find(text, mode, limit, cancel=cancel, now=now)
+
+    def document_text(self, path: str) -> DocumentText:
+        """Return a document of the project as it is now."""
+        documents = self.documents()
+        return (
+            documents.text(path) if documents else DocumentText(path, "", problem="the project has no memory any more")
+        )
 
     def _past(self, query: Query, words: Sequence[str], now: datetime) -> list[PastEntry]:
         from prima_tui.search.past import search_past

@@ -6,10 +6,10 @@ import hashlib
 from datetime import UTC, datetime
 
 from prima_tui.documents.chunks import split_markdown, split_plain
-from prima_tui.documents.markdown import front_matter_title
+from prima_tui.documents.markdown import front_matter_title, markdown_outline
 from prima_tui.documents.reading import decode
 from prima_tui.documents.walk import DocumentFile
-from prima_tui.model.documents import Document
+from prima_tui.model.documents import Document, DocumentText
 
 _LONGEST_TITLE = 200
 
@@ -34,3 +34,15 @@ def read_document(file: DocumentFile, data: bytes) -> Document:
         title = title or next((chunk.headings[0] for chunk in chunks if chunk.headings), "")
     title = title[:_LONGEST_TITLE] or name
     return Document(file.path, digest(data), title, modified_at, tuple(chunks), decoded.warning)
+
+
+def document_text(path: str, data: bytes) -> DocumentText:
+    """Return the text of a document with its headings, as a reader sees it. Never raises."""
+    decoded = decode(data)
+    if decoded is None:
+        return DocumentText(path, "", problem=f"{path} is no text")
+    if path.lower().endswith(".txt"):
+        return DocumentText(path, decoded.text)
+    headings = markdown_outline(decoded.text).headings
+    outline = tuple((one.level, one.path[-1], one.first_line + 1) for one in headings if one.path)
+    return DocumentText(path, decoded.text, outline)

@@ -1,8 +1,8 @@
 """The documents below a project root: which files they are. Nothing is opened but ``.gitignore`` files.
 
-Left out are what git ignores, ``.git``, ``node_modules``, ``.memory`` and ``.prima-memory``, and links that lead out of
-the root. Folders that are links are never entered: what they lead to inside the root is found where it really is, and
-so no walk runs in a circle.
+Left out are what git ignores, ``.git``, ``node_modules``, ``.memory`` and ``.prima-memory``, the shared log of a
+workspace (its entries are found as conversations), and links that lead out of the root. Folders that are links are
+never entered: what they lead to inside the root is found where it really is, and so no walk runs in a circle.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from prima_tui.documents.project import MEMORY_FOLDER
 DEFAULT_INCLUDE = ("*.[mM][dD]", "*.[mM][aA][rR][kK][dD][oO][wW][nN]", "*.[tT][xX][tT]")
 """Patterns (gitignore syntax) of what is a document when nothing else is configured."""
 LEFT_OUT = frozenset({".git", "node_modules", MEMORY_FOLDER, ".prima-memory"})
+_SHARED_LOG = ".claude/state/"
+"""Conversations, which are searched as such."""
 _IGNORE_FILE = ".gitignore"
 
 
@@ -175,7 +177,7 @@ class _Walker:
         return self.include.match_file(path) and not self._left_out(path, ignores)
 
     def _left_out(self, path: str, ignores: tuple[_Ignore, ...]) -> bool:
-        if self.exclude.match_file(path):
+        if self.exclude.match_file(path) or f"/{path}".endswith(f"/{_SHARED_LOG}"):
             return True
         for ignore in reversed(ignores):
             verdict = ignore.verdict(path)

@@ -76,6 +76,20 @@ class DocumentsAnswer(msgspec.Struct, frozen=True):
     took_ms: float = 0.0
     words: tuple[str, ...] = ()
     """What to highlight."""
+    project: str = ""
+    """The root, which the hits' paths are relative to."""
+
+
+class DocumentText(msgspec.Struct, frozen=True):
+    """A document as it is now, for reading."""
+
+    path: str
+    text: str
+    """What the chunks are parts of: of a file that is no plain text, what was read out of it."""
+    outline: tuple[tuple[int, str, int], ...] = ()
+    """Its headings: (level from 1, text, line from 1)."""
+    problem: str = ""
+    """Why it can't be read; "" mostly."""
 
 
 class DocumentsProgress(msgspec.Struct, frozen=True):

@@ -76,7 +76,9 @@ class Answer(msgspec.Struct, frozen=True, gc=False):
     extracts: tuple[ExtractFound, ...] = ()
     """Of a deep search only."""
     documents: tuple[DocumentHit, ...] = ()
-    """The best of the project's documents, where it has a memory and the number of hits was limited."""
+    """The best of the project's documents, best first, where it has a memory."""
+    project: str = ""
+    """The root that the documents' paths are relative to; "" when no documents were looked for or there are none."""
     session_history: tuple[PastEntry, ...] = ()
     """Under the heading ``Session History Summaries``, when there are no hits."""
     warnings: tuple[str, ...] = ()

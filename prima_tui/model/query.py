@@ -167,6 +167,14 @@ def parse(raw: str, now: datetime | None = None, sources: Collection[str] = ()) 
     )
 
 
+def asks_for_documents(query: Query) -> bool:
+    """Tell whether a query's filters keep nothing but documents: ``is:docs``, ``agent:docs``, ``collection:…``."""
+    return any(
+        not one.negated and ((one.name == "is" and one.value == "docs") or one.sources == ("docs",))
+        for one in query.filters
+    )
+
+
 def is_hidden(session: Session) -> bool:
     """Tell whether nobody typed in a session: a program's, or a warm-up. Lists leave it out unless asked for it."""
     return not _HIDDEN.isdisjoint(session.flags)

@@ -65,5 +65,16 @@ def combine(keyword: Mapping[Key, float], similarity: Mapping[Key, float]) -> di
     return scores
 
 
+def combined_beside(keyword: float | None, similarity: float | None, best: float) -> float:
+    """Return :func:`combine`'s score of something that stands in a list beside what was rescaled by ``best``.
+
+    ``best`` is the best keyword score of that list; what is better than all of it gets no more than 100.
+    """
+    words = min(100.0, keyword / best * 100.0 if best > 0 else 100.0) if keyword is not None else 0.0
+    meaning = similarity * 100.0 if similarity is not None else 0.0
+    both = keyword is not None and similarity is not None
+    return max(words, meaning) * (FOUND_BY_BOTH if both else 1.0)
+
+
 def _aware(time: datetime) -> datetime:
     return time if time.tzinfo is not None else time.replace(tzinfo=UTC)

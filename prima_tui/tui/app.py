@@ -165,6 +165,8 @@ class PrimaApp(App[PickResult | None]):
             seen.add(binding.action)
             key = self.get_key_display(binding)
             yield SystemCommand(binding.tooltip, f"{key}  {binding.description}", self._runner(binding, active.node))
+        if isinstance(screen, BrowseScreen):
+            yield from screen.document_commands()
         for command in super().get_system_commands(screen):
             if command.title not in ("Quit", "Keys", "Maximize", "Minimize"):
                 yield command

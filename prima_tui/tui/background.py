@@ -10,16 +10,20 @@ import time
 from collections.abc import Callable
 from typing import Protocol
 
+import msgspec
 from textual.message import Message
 
+from prima_tui.model.documents import DocumentsProgress
 from prima_tui.model.hits import Cancel, Cancelled, IndexProgress, Snapshot
-from prima_tui.tui.messages import IndexMoved, SnapshotArrived, WorkFailed
+from prima_tui.tui.messages import DocumentsMoved, IndexMoved, SnapshotArrived, WorkFailed
 
 REFRESH_SECONDS = 2.0
 # (seconds since the user did something, how many times longer the pause between two looks at the files is then)
 _CALMER = ((300.0, 15), (30.0, 5))
 # A report for every file would keep the screen busy with progress alone.
 _REPORT_SECONDS = 0.1
+
+_LATER = "documents: time was up; the rest comes later"
 
 Post = Callable[[Message], object]
 Report = Callable[[IndexProgress], None]
@@ -49,6 +53,16 @@ class Works(Protocol):
         cancel: Cancel | None,
     ) -> IndexProgress:
         """Embed what is new; blocks, is called in a thread."""
+        ...
+
+    def update_documents(
+        self,
+        budget: float | None = None,
+        spent: float = 0.0,
+        report: Callable[[DocumentsProgress], None] | None = None,
+        cancel: Cancel | None = None,
+    ) -> list[str]:
+        """Index new and changed documents; blocks, is called in a thread."""
         ...
 
 
@@ -139,15 +153,35 @@ class Background:
         # Compared here, in the thread: for many thousand sessions that takes its time.
         return snapshot, last is None or snapshot.sessions != last.sessions
 
-    async def update_index(self, memory: Works, budget: float) -> None:
-        """Update the index once, unless that is running or was stopped."""
+    async def update_index(self, memory: Works, budget: float, *, documents_first: bool = False) -> None:
+        """Update the index of sessions and that of documents once, unless that is running or was stopped.
+
+        Each may take as long as the budget, since nobody waits for it here.
+        """
         if self.indexing or self.index_stopped:
             return
 
         def update(report: Report, cancel: Cancel) -> IndexProgress:
-            return memory.update_index(budget, report, cancel)
+            notes = self._update_documents(memory, budget, cancel) if documents_first else []
+            progress = memory.update_index(budget, report, cancel)
+            if not documents_first:
+                notes = self._update_documents(memory, budget, cancel)
+            note = progress.note or next((line for line in notes if line != _LATER), "")
+            return msgspec.structs.replace(progress, note=note)
 
         await self._work_on_index(update, rebuild=False)
+
+    def _update_documents(self, memory: Works, budget: float, cancel: Cancel) -> list[str]:
+        told = 0.0
+
+        def report(progress: DocumentsProgress) -> None:
+            nonlocal told
+            now = time.monotonic()
+            if progress.files_total and now - told >= _REPORT_SECONDS and not cancel.cancelled:
+                told = now
+                self._post(DocumentsMoved(progress))
+
+        return [] if cancel.cancelled else memory.update_documents(budget, report=report, cancel=cancel)
 
     async def rebuild(self, memory: Works) -> None:
         """Make the index anew; an update that is running ends first, and none begins beside it."""

@@ -9,13 +9,16 @@ from typing import ClassVar
 
 import msgspec
 from textual import events
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.widgets import Input
 
 from prima_tui.model.hits import MODES, Hit
 from prima_tui.model.session import Exchange, Session
 from prima_tui.tui import messages
+from prima_tui.tui.bindings import browse_binding as _binding
 from prima_tui.tui.document_pane import DocumentPane
+from prima_tui.tui.document_rows import DocumentRow, is_session
+from prima_tui.tui.documents_screen import DocumentsScreen
 from prima_tui.tui.extract_rows import is_extract
 from prima_tui.tui.log_screen import LogScreen
 from prima_tui.tui.outcome import PickResult
@@ -24,18 +27,11 @@ from prima_tui.tui.remembered import remember
 from prima_tui.tui.resuming import copy_resume_command, copy_text, resume
 from prima_tui.tui.session_list import SORTS
 from prima_tui.tui.status_line import StatusLine
-from prima_tui.tui.working_screen import WorkingScreen
 
 _SHARES = (30, 35, 40, 45, 50, 55, 60, 65, 70)
 
 
-def _binding(key: str, action: str, text: str, tooltip: str, show: bool = False) -> Binding:
-    """A binding with an id (so that its keys can be set), a description and a tooltip."""
-    identifier = "browse." + action.replace("(", ".").replace(")", "").replace("'", "").replace("-", "back_")
-    return Binding(key, action, text, show=show, tooltip=tooltip, id=identifier)
-
-
-class BrowseScreen(WorkingScreen):
+class BrowseScreen(DocumentsScreen):
     """Search, look, resume."""
 
     BINDING_GROUP_TITLE = "Everywhere"
@@ -93,9 +89,11 @@ class BrowseScreen(WorkingScreen):
     def choose(self, hit: Hit) -> None:
         """Resume the session, or with --pick end with it. It is this session, whatever the list does meanwhile.
 
-        An extract that a deep search found is opened instead.
+        An extract that a deep search found is opened instead, and a document in the user's editor.
         """
-        if is_extract(hit):
+        if isinstance(hit, DocumentRow):
+            self.open_document(hit)
+        elif is_extract(hit):
             self.add_class("-full")
             self.remove_class("-extract")
             self._conversation.focus()
@@ -111,8 +109,11 @@ class BrowseScreen(WorkingScreen):
             self._background.refresh_now()
 
     def action_copy_command(self) -> None:
-        """Copy the command that resumes the selected session."""
-        if (hit := self._list.selected_hit) and not is_extract(hit):
+        """Copy the command that resumes the selected session; of a document its place."""
+        hit = self._list.selected_hit
+        if isinstance(hit, DocumentRow):
+            copy_text(self.app, f"{hit.file}:{hit.document.first_line}")
+        elif hit and is_session(hit):
             work = partial(copy_resume_command, self.app, self.memory, hit.session)
             self.start_work(work, group="resume", exclusive=True)
 
@@ -122,8 +123,11 @@ class BrowseScreen(WorkingScreen):
             copy_text(self.app, hit.session.id)
 
     def action_copy_exchange(self) -> None:
-        """Copy the exchange that the conversation pane shows, as markdown."""
-        if (hit := self._list.selected_hit) and not is_extract(hit):
+        """Copy the exchange that the conversation pane shows, as markdown; of a document the chunk."""
+        hit = self._list.selected_hit
+        if isinstance(hit, DocumentRow):
+            copy_text(self.app, hit.document.text)
+        elif hit and is_session(hit):
             place = self._conversation.exchange_in_view()
             self.start_work(partial(self._copy_exchange, hit.session, place), group="copy", exclusive=True)
 

@@ -183,14 +183,16 @@ class Document(msgspec.Struct, frozen=True):
         return sum(self.matches.values())
 
 
-def _pieces(text: str, voice: Voice, exchange: int) -> Iterator[Block]:
-    """Cut a text at line ends into blocks; each knows whether it begins inside fenced code, or inside a table."""
+def text_pieces(text: str, voice: Voice, exchange: int, fence: str | None = None) -> Iterator[Block]:
+    """Cut a text at line ends into blocks; each knows whether it begins inside fenced code, or inside a table.
+
+    ``fence`` is the language of the fenced code that the text itself begins inside of; None outside.
+    """
     text = without_tabs(shown(text.strip("\n")))
     if len(text) <= BLOCK_CHARACTERS:
-        yield Block(text, voice, None, exchange)
+        yield Block(text, voice, fence, exchange)
         return
-    fence: str | None = None
-    begun: str | None = None
+    begun = fence
     piece: list[str] = []
     size = 0
     for is_table, run in _runs(text):
@@ -265,10 +267,10 @@ def clock_text(at: datetime | None) -> str:
 def _exchange_blocks(exchange: Exchange, number: int, agent: str, best: bool) -> Iterator[Block]:
     if exchange.user:
         voice: Voice = "aside" if exchange.rewound else "user"
-        yield from _spoken(_pieces(exchange.user, voice, number), YOU, exchange, best)
+        yield from _spoken(text_pieces(exchange.user, voice, number), YOU, exchange, best)
     if exchange.assistant:
         voice = "aside" if exchange.rewound else "agent"
-        yield from _spoken(_pieces(exchange.assistant, voice, number), agent, exchange, best and not exchange.user)
+        yield from _spoken(text_pieces(exchange.assistant, voice, number), agent, exchange, best and not exchange.user)
 
 
 def _spoken(pieces: Iterable[Block], speaker: str, exchange: Exchange, best: bool) -> Iterator[Block]:
@@ -329,7 +331,7 @@ def conversation_document(
 
 def markdown_document(text: str, words: tuple[str, ...]) -> Document:
     """Return a markdown text as a document."""
-    return document_of(_pieces(text, "plain", -1), words)
+    return document_of(text_pieces(text, "plain", -1), words)
 
 
 def document_of(blocks: Iterable[Block], words: tuple[str, ...] = (), **facts: Any) -> Document:
@@ -348,4 +350,13 @@ def with_words(document: Document, words: tuple[str, ...]) -> Document:
     return msgspec.structs.replace(document, words=words, matches=found)
 
 
-__all__ = ["Block", "Document", "clock_text", "conversation_document", "document_of", "markdown_document", "with_words"]
+__all__ = [
+    "Block",
+    "Document",
+    "clock_text",
+    "conversation_document",
+    "document_of",
+    "markdown_document",
+    "text_pieces",
+    "with_words",
+]

@@ -6,15 +6,27 @@ Independent of the screen, so that its timing can be tested alone.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Protocol
+from contextlib import aclosing
+from typing import Literal, Protocol, TypeVar
 
+import msgspec
+
+from prima_tui.errors import PrimaError
+from prima_tui.model.documents import DocumentsAnswer
 from prima_tui.model.hits import Answer, Cancel, Mode
+
+Result = TypeVar("Result")
+Kinds = Literal["both", "documents", "sessions"]
+"""What a search looks through: the sessions, the project's documents, or both."""
+KINDS: tuple[Kinds, ...] = ("both", "documents", "sessions")
 
 # Long enough to make one search of two keys struck together, short enough not to be felt.
 COALESCE_SECONDS = 0.01
-_THREADS = 3
+# How long sessions that are found wait for documents, so that one picture shows both.
+_TOGETHER_SECONDS = 0.06
+_THREADS = 5
 
 
 class Searches(Protocol):
@@ -24,6 +36,16 @@ class Searches(Protocol):
         """Answer a query; may block, is called in a thread."""
         ...
 
+    def search_documents(
+        self, text: str, mode: Mode, *, limit: int | None = None, alone: bool = False, cancel: Cancel | None = None
+    ) -> DocumentsAnswer | None:
+        """Return the documents that a query finds, None where there are none; may block, is called in a thread."""
+        ...
+
+
+MOST_DOCUMENTS = 200
+"""Documents in one answer: more than anyone looks through."""
+
 
 class LiveSearch:
     """Runs searches in threads of its own. Cancelling the coroutine that waits cancels the search."""
@@ -31,32 +53,85 @@ class LiveSearch:
     def __init__(self) -> None:
         self._pool = ThreadPoolExecutor(max_workers=_THREADS, thread_name_prefix="search")
 
-    async def one(self, memory: Searches, query: str, mode: Mode, deep: bool = False) -> Answer:
-        """Return the answer to one query in one mode."""
-        cancel = Cancel()
-
-        def run() -> Answer:
-            return memory.search(query, mode, deep=deep, cancel=cancel)
-
-        try:
-            return await asyncio.get_running_loop().run_in_executor(self._pool, run)
-        except asyncio.CancelledError:
-            cancel.cancel()
-            raise
+    async def one(
+        self, memory: Searches, query: str, mode: Mode, deep: bool = False, kinds: Kinds = "sessions"
+    ) -> Answer:
+        """Return the answer to one query in one mode, complete."""
+        found = [answer async for answer, _last in self._complete(memory, query, mode, deep, kinds, None)]
+        return found[-1]
 
     async def answers(
-        self, memory: Searches, query: str, mode: Mode, deep: bool = False
+        self, memory: Searches, query: str, mode: Mode, deep: bool = False, kinds: Kinds = "sessions"
     ) -> AsyncIterator[tuple[Answer, bool]]:
         """Give the answers to one query as they come, each with whether it is the last.
 
         In combined mode the keyword answer comes first, at once; the one with the hits by meaning, and the extracts
-        of a deep search, joins.
+        of a deep search, joins. Sessions never wait for documents longer than is noticed.
         """
         await asyncio.sleep(COALESCE_SECONDS)
+        documents: DocumentsAnswer | None = None
         if mode == "combined" and query.strip():
-            yield await self.one(memory, query, "keyword"), False
-        yield await self.one(memory, query, mode, deep), True
+            async with aclosing(self._complete(memory, query, "keyword", False, kinds, None)) as first:
+                answer, _last = await anext(first)
+                documents = DocumentsAnswer(query, "keyword", answer.documents, project=answer.project)
+            yield answer, False
+        async with aclosing(self._complete(memory, query, mode, deep, kinds, documents)) as found:
+            async for answer, last in found:
+                yield answer, last
+
+    async def _complete(
+        self, memory: Searches, query: str, mode: Mode, deep: bool, kinds: Kinds, documents: DocumentsAnswer | None
+    ) -> AsyncGenerator[tuple[Answer, bool], None]:
+        """Give the answer in one mode, first with the ``documents`` known before when the sessions come much sooner."""
+        alone = kinds == "documents"
+
+        def find_documents(cancel: Cancel) -> DocumentsAnswer | None:
+            return memory.search_documents(query, mode, limit=MOST_DOCUMENTS, alone=alone, cancel=cancel)
+
+        def find_sessions(cancel: Cancel) -> Answer:
+            return memory.search(query, mode, deep=deep, cancel=cancel)
+
+        if kinds == "sessions":
+            yield await self._in_thread(find_sessions), True
+        elif alone:
+            yield with_documents(Answer(query, mode), await self._in_thread(find_documents)), True
+        else:
+            beside = asyncio.ensure_future(self._in_thread(find_documents))
+            try:
+                answer = await self._in_thread(find_sessions)
+                done, _waiting = await asyncio.wait([beside], timeout=_TOGETHER_SECONDS)
+                if not done:
+                    yield with_documents(answer, documents), False
+                try:
+                    documents = await beside
+                except PrimaError as error:
+                    documents = DocumentsAnswer(query, mode, warnings=(f"documents: {error}",))
+                yield with_documents(answer, documents), True
+            finally:
+                beside.cancel()
+
+    async def _in_thread(self, work: Callable[[Cancel], Result]) -> Result:
+        cancel = Cancel()
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._pool, work, cancel)
+        except asyncio.CancelledError:
+            cancel.cancel()
+            raise
 
     def close(self) -> None:
         """Let no further search begin."""
         self._pool.shutdown(wait=False, cancel_futures=True)
+
+
+def with_documents(answer: Answer, found: DocumentsAnswer | None) -> Answer:
+    """Return an answer with documents beside its sessions; warnings that are new are added."""
+    if found is None:
+        return answer
+    return msgspec.structs.replace(
+        answer,
+        documents=found.hits,
+        project=found.project,
+        words=answer.words or found.words,
+        warnings=tuple(dict.fromkeys((*answer.warnings, *found.warnings))),
+        took_ms=max(answer.took_ms, found.took_ms),
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from textual.message import Message
 
+from prima_tui.model.documents import DocumentsProgress
 from prima_tui.model.hits import Hit, IndexProgress, Snapshot
 
 
@@ -21,6 +22,10 @@ class ModeWanted(Message):
 
 class DeepWanted(Message):
     """A search through the extracts too was asked for, or not any more."""
+
+
+class KindsWanted(Message):
+    """Another choice of sessions, documents or both was asked for."""
 
 
 class ScopeWanted(Message):
@@ -75,6 +80,14 @@ class IndexMoved(Message):
         self.rebuild = rebuild
         self.progress = progress
         self.done = done
+
+
+class DocumentsMoved(Message):
+    """The update of the documents' index is at another point."""
+
+    def __init__(self, progress: DocumentsProgress) -> None:
+        super().__init__()
+        self.progress = progress
 
 
 class WorkFailed(Message):

@@ -8,10 +8,13 @@ from typing import Literal, NamedTuple, Protocol
 from textual.cache import LRUCache
 
 from prima_tui.errors import PrimaError
+from prima_tui.model.documents import DocumentText
 from prima_tui.model.hits import Conversation, Hit
 from prima_tui.model.session import Session, ToolUse
 from prima_tui.tui.document import Document, conversation_document, markdown_document
+from prima_tui.tui.document_rows import DocumentRow
 from prima_tui.tui.extract_rows import is_extract
+from prima_tui.tui.section_document import facts_document, lines_text, section_document
 from prima_tui.tui.tool_blocks import tool_blocks
 
 _KEPT = 12
@@ -35,6 +38,10 @@ class Reads(Protocol):
         """Return the extract of a session as markdown; may block, is called in a thread."""
         ...
 
+    def document_text(self, path: str) -> DocumentText:
+        """Return a document of the project as it is now; may block, is called in a thread."""
+        ...
+
 
 class Preview(NamedTuple):
     """A session ready to be shown in the panes."""
@@ -46,6 +53,8 @@ class Preview(NamedTuple):
     """Why it can't be shown, for the user; "" mostly."""
     has_tools: bool = False
     """Whether uses of tools are among what the conversation shows."""
+    title: str = ""
+    """What stands above the conversation when that is not the session's title."""
 
 
 Tools = Literal["", "folded", "open"]
@@ -78,6 +87,8 @@ class Previews:
         With ``near`` a long conversation is cut to the part around the best exchange, which takes no time to make; its
         document says so (:attr:`Document.whole`).
         """
+        if isinstance(hit, DocumentRow):
+            return await asyncio.to_thread(_document_preview, memory, hit, words)
         if is_extract(hit):
             text = hit.exchange.assistant if hit.exchange else ""
             document = await asyncio.to_thread(markdown_document, text, words)
@@ -92,6 +103,14 @@ class Previews:
     def forget(self) -> None:
         """Read everything anew."""
         self._kept.clear()
+
+
+def _document_preview(memory: Reads, row: DocumentRow, words: tuple[str, ...]) -> Preview:
+    hit = row.document
+    text = memory.document_text(hit.path)
+    title = f"{hit.path} · {lines_text(hit.first_line, hit.last_line)}"
+    document, facts = section_document(text, hit, words), facts_document(text, hit, words)
+    return Preview(row.session, document, facts, title=title)
 
 
 def _make(

@@ -24,7 +24,7 @@ from prima_tui.tui.document_pane import DocumentPane
 from prima_tui.tui.empty_state import EmptyState, no_history_text, no_hits_text, reading_text
 from prima_tui.tui.extract_pane import ExtractPane
 from prima_tui.tui.key_line import KeyLine
-from prima_tui.tui.live_search import LiveSearch
+from prima_tui.tui.live_search import Kinds, LiveSearch
 from prima_tui.tui.past_pane import PastPane, past_document
 from prima_tui.tui.preview import Previews, Tools
 from prima_tui.tui.remembered import Remembered
@@ -54,6 +54,7 @@ class Wanted(NamedTuple):
     mode: Mode
     everywhere: bool
     deep: bool
+    kinds: Kinds
 
 
 class ResultsScreen(Screen[None]):
@@ -98,6 +99,8 @@ class ResultsScreen(Screen[None]):
         """What the list shows."""
         self.deep = False
         """Whether extracts are searched too."""
+        self.kinds: Kinds = "sessions" if pick else "both"
+        """Whether sessions, the project's documents or both are searched."""
         self._answered: Wanted | None = None
         self._final = False
         self._resume_when_answered = False
@@ -160,7 +163,7 @@ class ResultsScreen(Screen[None]):
     @property
     def _pane(self) -> DocumentPane:
         """The pane that keys from the search line act on."""
-        if self._body.has_class("-past"):
+        if self._body.has_class("-past") or (self._body.has_class("-beside") and self.has_class("-extract")):
             return self.query_one(PastPane)
         return self.query_one(ExtractPane) if self.has_class("-extract") else self.query_one(ConversationPane)
 
@@ -183,7 +186,7 @@ class ResultsScreen(Screen[None]):
 
     @property
     def _wanted(self) -> Wanted:
-        return Wanted(self.query_text, self.mode, self.memory.scope.everywhere, self.deep)
+        return Wanted(self.query_text, self.mode, self.memory.scope.everywhere, self.deep, self.kinds)
 
     def on_query_changed(self, message: messages.QueryChanged) -> None:
         """Another query: search for it."""
@@ -203,7 +206,7 @@ class ResultsScreen(Screen[None]):
     async def _search_now(self) -> None:
         wanted, memory = self._wanted, self.memory
         try:
-            async for answer, last in self._live.answers(memory, wanted.query, wanted.mode, wanted.deep):
+            async for answer, last in self._live.answers(memory, wanted.query, wanted.mode, wanted.deep, wanted.kinds):
                 if wanted != self._wanted:
                     return
                 self._take(answer, wanted, last)
@@ -226,6 +229,7 @@ class ResultsScreen(Screen[None]):
         self.answer = answer
         self._list.show(answer, keep=keep)
         self._search_line.show_answer(answer, final=last)
+        self.take_project(answer)
         self._show_past(answer)
         self._show_empty()
         self._show_state()
@@ -249,7 +253,7 @@ class ResultsScreen(Screen[None]):
         wanted = self._wanted
         if self._answered == wanted and self._final:
             try:
-                answer = await self._live.one(self.memory, wanted.query, wanted.mode, wanted.deep)
+                answer = await self._live.one(self.memory, wanted.query, wanted.mode, wanted.deep, wanted.kinds)
             except Exception as error:
                 self._failed("the search", error)
                 return
@@ -269,6 +273,10 @@ class ResultsScreen(Screen[None]):
 
     def index_soon(self) -> None:
         """Index what is new, when the fingers rest."""
+        raise NotImplementedError
+
+    def take_project(self, answer: Answer) -> None:
+        """Learn from an answer whether there are documents."""
         raise NotImplementedError
 
     def choose_selected(self) -> None:
@@ -307,7 +315,8 @@ class ResultsScreen(Screen[None]):
         near, first = not same and not in_tools, tools if in_tools else ""
         preview = await self._previews.preview(self.memory, hit, words, first, near=near)
         self._shown_preview, self._preview_whole = asked, False
-        conversation.border_title = Content(one_line(session.title) or "Untitled Session")
+        conversation.border_title = Content(one_line(preview.title or session.title) or "Untitled Session")
+        extract.border_title = Content("Extract" if not preview.title else "Document")
         conversation.show(preview.conversation, keep_place=same)
         extract.show(preview.extract, keep_place=same)
         if not in_tools and not preview.problem:
@@ -331,10 +340,9 @@ class ResultsScreen(Screen[None]):
     def _show_past(self, answer: Answer) -> None:
         """Show the summaries of the session history, when they are all that was found."""
         entries = () if answer.hits else answer.session_history
-        self._body.set_class(bool(entries), "-past")
+        self._body.set_class(bool(entries) and not answer.documents, "-past")
+        self._body.set_class(bool(entries) and bool(answer.documents), "-beside")
         panes = self.query(PastPane)
-        for pane in panes:
-            pane.display = bool(entries)
         if not entries:
             return
         if not panes:
@@ -348,7 +356,11 @@ class ResultsScreen(Screen[None]):
     def _show_empty(self) -> None:
         """Show the list, or in its place why it is empty."""
         answer = self.answer
-        nothing = self._reading if answer is None else not (answer.hits or answer.similar or answer.extracts)
+        nothing = (
+            self._reading
+            if answer is None
+            else not (answer.hits or answer.similar or answer.extracts or answer.documents)
+        )
         self._body.set_class(nothing, "-nothing")
         for empty in self.query(EmptyState):
             empty.display = nothing

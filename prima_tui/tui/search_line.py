@@ -18,7 +18,8 @@ from textual.widgets import Input, Static
 
 from prima_tui.model.hits import MODES, Answer, Mode
 from prima_tui.model.text import shown
-from prima_tui.tui.messages import DeepWanted, ModeWanted, QueryChanged, ScopeWanted
+from prima_tui.tui.live_search import Kinds
+from prima_tui.tui.messages import DeepWanted, KindsWanted, ModeWanted, QueryChanged, ScopeWanted
 from prima_tui.tui.palette import layers
 from prima_tui.tui.query_colours import QueryHighlighter, QuerySuggester
 
@@ -76,7 +77,7 @@ class Chip(Static):
 
     def __init__(
         self,
-        message: type[ModeWanted] | type[ScopeWanted] | type[DeepWanted],
+        message: type[ModeWanted] | type[ScopeWanted] | type[DeepWanted] | type[KindsWanted],
         text: str,
         classes: str,
         *,
@@ -101,6 +102,9 @@ def mode_text(mode: Mode) -> str:
 def scope_text(everywhere: bool) -> str:
     """Return what the scope's chip shows."""
     return " everywhere " if everywhere else " this workspace "
+
+
+_KINDS_SHOWN: dict[Kinds, str] = {"both": " + docs ", "documents": " docs ", "sessions": " no docs "}
 
 
 class SearchLine(Vertical):
@@ -145,6 +149,9 @@ class SearchLine(Vertical):
             deep = Chip(DeepWanted, " deep ", "", id="deep", tooltip="Extracts are searched too; a click ends that")
             deep.display = False
             yield deep
+            kinds = Chip(KindsWanted, _KINDS_SHOWN["both"], "", id="kinds", tooltip="Sessions, documents, or both")
+            kinds.display = False
+            yield kinds
             yield Chip(
                 ScopeWanted,
                 scope_text(everywhere),
@@ -187,6 +194,13 @@ class SearchLine(Vertical):
         """Show whether extracts are searched too."""
         self.query_one("#deep", Chip).display = deep
 
+    def show_kinds(self, kinds: Kinds) -> None:
+        """Show which kinds are searched; only where there are documents."""
+        chip = self.query_one("#kinds", Chip)
+        chip.update(Content(_KINDS_SHOWN[kinds]))
+        chip.set_class(kinds == "documents", "-documents")
+        chip.display = True
+
     def show_scope(self, everywhere: bool) -> None:
         """Show the scope."""
         chip = self.query_one("#scope", Chip)
@@ -195,9 +209,10 @@ class SearchLine(Vertical):
 
     def show_answer(self, answer: Answer, final: bool) -> None:
         """Show how much was found and how long it took, and what was wrong with the query."""
-        count = len(answer.hits)
+        count = len(answer.hits) + len(answer.documents)
+        what = "documents" if answer.documents and not answer.hits else "sessions"
         took = f"{answer.took_ms:,.0f} ms" if answer.took_ms < 1_000 else f"{answer.took_ms / 1_000:.1f} s"
-        self._count = Content(f"{count:,} found · {took}" if answer.query.strip() else f"{count:,} sessions")
+        self._count = Content(f"{count:,} found · {took}" if answer.query.strip() else f"{count:,} {what}")
         if final:
             self.stop_waiting()
         else:

@@ -13,6 +13,7 @@ from textual.binding import Binding, BindingType
 from textual.strip import Strip
 
 from prima_tui.model.hits import Answer, Hit
+from prima_tui.tui.document_rows import among_sessions
 from prima_tui.tui.extract_rows import extract_hit
 from prima_tui.tui.line_view import LineView
 from prima_tui.tui.messages import SessionChosen, SessionHighlighted
@@ -118,6 +119,7 @@ class SessionList(LineView):
         self.continued = {}
         if blank:
             hits, self.continued = folded(hits)
+        hits = among_sessions(hits, answer.documents, answer.project, combined=answer.mode == "combined")
         headings: list[Heading] = []
         if not hits and answer.similar:
             hits = tuple(Hit(session, 0.0) for session in answer.similar)

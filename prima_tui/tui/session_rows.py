@@ -13,6 +13,7 @@ from prima_tui.model.hits import Hit, Reason
 from prima_tui.model.session import Session, shown_path
 from prima_tui.model.text import shown, spans
 from prima_tui.model.text import snippet as text_snippet
+from prima_tui.tui.document_rows import LETTER, DocumentRow, document_facts
 from prima_tui.tui.extract_rows import EXTRACT
 from prima_tui.tui.styled_lines import Span, StyledLine, cut, fitted, joined, without_tabs
 
@@ -108,6 +109,9 @@ def badges(session: Session) -> list[str]:
 
 def _facts(hit: Hit, with_reasons: bool, continued: int) -> list[tuple[str, str]]:
     session = hit.session
+    if isinstance(hit, DocumentRow):
+        label, place, *others = [(one_line(text), style) for text, style in document_facts(hit)]
+        return [label, place, *(_reasons(hit) if with_reasons else ()), *others]
     facts = [(label_text(session), "source")]
     if with_reasons:
         facts += _reasons(hit)
@@ -134,7 +138,7 @@ def _title_line(hit: Hit, words: Sequence[str], width: int, now: datetime, head:
     when = age(session_time(hit.session), now)
     room = max(4, width - len(_BAR) - len(when) - 2 - cell_len(head))
     text = cut(title, room)
-    style = "title" if hit.session.resume is not None else "title-quiet"
+    style = "title" if hit.session.resume is not None or isinstance(hit, DocumentRow) else "title-quiet"
     line = joined([(text, style)]).marked(spans(text, words) if words else [], "match")
     space = " " * max(1, width - len(_BAR) - cell_len(text) - cell_len(head) - len(when) - 1)
     tail = joined([(space, ""), (when, "age"), (" ", "")])
@@ -160,6 +164,8 @@ def session_row(
     bar = "bar" if selected else ""
     room = max(6, width - len(_BAR) - 1)
     head = f"{label_text(hit.session)} " if density == 1 and width >= 60 else ""
+    if isinstance(hit, DocumentRow):
+        head = LETTER
     lines = [_title_line(hit, words, width, now, head)]
     if density >= 2:
         lines.append(fitted(_facts(hit, density == 2, continued), room))

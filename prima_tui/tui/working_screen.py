@@ -83,7 +83,9 @@ class WorkingScreen(ResultsScreen):
         await asyncio.sleep(_INDEX_AFTER)
         if not self._background.indexing:
             self._embedded = 0
-            self.start_work(partial(self._background.update_index, self.memory, self._budget), group="index")
+            first = self.kinds == "documents"
+            work = partial(self._background.update_index, self.memory, self._budget, documents_first=first)
+            self.start_work(work, group="index")
 
     def on_index_moved(self, message: messages.IndexMoved) -> None:
         """The index grew: show how far, and the present query's answer on it."""

@@ -183,3 +183,8 @@ def test_a_deep_tree_needs_no_deep_stack(tmp_path: Path) -> None:
 def test_a_walk_can_be_stopped(tmp_path: Path) -> None:
     make(tmp_path, "a.md")
     assert found(tmp_path, stop=lambda: True) == []
+
+
+def test_the_shared_log_is_no_document_since_it_is_found_as_conversations(tmp_path: Path) -> None:
+    make(tmp_path, ".claude/state/sessions/SHOP/a.md", ".claude/commands/b.md", "web/.claude/state/c.md", "state/d.md")
+    assert found(tmp_path) == [".claude/commands/b.md", "state/d.md"]

@@ -13,6 +13,7 @@ import msgspec
 import pytest
 
 from prima_tui.config import Settings, paths_below
+from prima_tui.model.documents import DocumentHit, DocumentsAnswer, DocumentsProgress, DocumentText
 from prima_tui.model.hits import (
     Answer,
     Cancel,
@@ -157,6 +158,11 @@ class FakeMemory:
         self.conversations: dict[tuple[str, str], tuple[Exchange, ...]] = {}
         self.log_path = Path("/nonexistent/startup.log")
         self.loading: Snapshot | None = None
+        self.documents_found: tuple[DocumentHit, ...] | None = None
+        """None: the folder is no project."""
+        self.document_texts: dict[str, DocumentText] = {}
+        self.documents_delay = 0.0
+        self.document_updates = 0
 
     def everything(self, flag: bool) -> FakeMemory:
         other = FakeMemory((*self.sessions, session(99, "A session of another workspace", hours=2)), everywhere=flag)
@@ -213,6 +219,45 @@ class FakeMemory:
             session_history=self.past if not hits else (),
             extracts=self.extracts if deep else (),
         )
+
+    def search_documents(
+        self, text: str, mode: Mode, *, limit: int | None = None, alone: bool = False, cancel: Cancel | None = None
+    ) -> DocumentsAnswer | None:
+        if self.documents_found is None:
+            return None
+        until = time.monotonic() + self.documents_delay
+        while time.monotonic() < until:
+            if cancel is not None:
+                cancel.check()
+            time.sleep(0.002)
+        parsed = parse(text)
+        wanted = alone or parsed.text or "is:docs" in text
+        words = [word.casefold() for word in parsed.words]
+        hits = tuple(
+            hit
+            for hit in self.documents_found
+            if wanted
+            and "-is:docs" not in text
+            and all(word in f"{hit.heading} {hit.text}".casefold() for word in words)
+        )
+        return DocumentsAnswer(text, mode, hits, words=tuple(parsed.words), project=WORKSPACE)
+
+    def document_text(self, path: str) -> DocumentText:
+        return self.document_texts.get(path, DocumentText(path, "", problem=f"{path} can't be read"))
+
+    def update_documents(
+        self,
+        budget: float | None = None,
+        spent: float = 0.0,
+        report: Callable[[DocumentsProgress], None] | None = None,
+        cancel: Cancel | None = None,
+    ) -> list[str]:
+        self.document_updates += 1
+        return []
+
+    def make_project(self) -> bool:
+        self.documents_found = ()
+        return False
 
     def _exchanges(self, found: Session) -> tuple[Exchange, ...]:
         return self.conversations.get(found.key) or exchanges_of(found)
