@@ -100,12 +100,12 @@ class Memory(Searching):
         """Return every session in scope, newest first, those that lists leave out among them."""
         return [entry.session for entry in self._open().library.entries]
 
-    def find_edit(self, part: str, line: str) -> EditFound | None:
+    def find_edit(self, part: str, line: str, cancel: Cancel | None = None) -> EditFound | None:
         """Return the newest edit that wrote a line, in a file whose path contains ``part``; None when there is none."""
         from prima_tui.search.lines import find_edit
 
         history = self._open()
-        return find_edit(history.library.entries, history.tools, part, line)
+        return find_edit(history.library.entries, history.tools, part, line, cancel)
 
     def file_changes(self, part: str, cancel: Cancel | None = None) -> list[SessionChange]:
         """Return what each session did to each file whose path contains ``part``, newest first. Raises Cancelled."""

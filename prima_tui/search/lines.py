@@ -10,6 +10,7 @@ from pathlib import Path
 
 import msgspec
 
+from prima_tui.model.hits import Cancel
 from prima_tui.model.session import Session, TextEdit, ToolUse, shown_path
 from prima_tui.model.text import fold
 from prima_tui.search.library import Entry
@@ -38,13 +39,17 @@ class EditFound(msgspec.Struct, frozen=True):
 
 
 def find_edit(
-    entries: Iterable[Entry], tools: Callable[[Entry], Sequence[Sequence[ToolUse]]], part: str, line: str
+    entries: Iterable[Entry],
+    tools: Callable[[Entry], Sequence[Sequence[ToolUse]]],
+    part: str,
+    line: str,
+    cancel: Cancel | None = None,
 ) -> EditFound | None:
     """Return the newest edit whose new text holds the line, in a file whose path contains ``part``; None for none.
 
     ``tools`` gives a session's uses of tools for each of its exchanges. An edit that brought the line in comes before
     a newer one that only kept it, and a whole line before a part of one; white space at a line's ends does not count.
-    When ``part`` is the path of a file that was changed, just this file counts.
+    When ``part`` is the path of a file that was changed, just this file counts. Raises Cancelled.
     """
     wanted = line.strip()
     if not wanted:
@@ -59,6 +64,8 @@ def find_edit(
     for newest, entry in dated:
         if best_rank >= (_WRITTEN, newest):
             break
+        if cancel is not None:
+            cancel.check()
         for index, uses in enumerate(tools(entry)):
             for use in uses:
                 for edit in () if use.failed else use.edits:

@@ -1,11 +1,16 @@
-"""Bindings of the main screen, each with what is needed to find it and to change its keys."""
+"""How a key is bound: always with an id (so that its keys can be set), a description and a tooltip."""
 
 from __future__ import annotations
 
 from textual.binding import Binding
 
 
+def key_binding(group: str, key: str, action: str, text: str, tooltip: str, show: bool = False) -> Binding:
+    """Return a binding of a group of keys; its id is ``<group>.<action>``, parameters joined by dots."""
+    name = action.replace("(", ".").replace(")", "").replace("'", "").replace("-", "back_")
+    return Binding(key, action, text, show=show, tooltip=tooltip, id=f"{group}.{name}")
+
+
 def browse_binding(key: str, action: str, text: str, tooltip: str, show: bool = False) -> Binding:
-    """Return a binding with an id (so that its keys can be set), a description and a tooltip."""
-    identifier = "browse." + action.replace("(", ".").replace(")", "").replace("'", "").replace("-", "back_")
-    return Binding(key, action, text, show=show, tooltip=tooltip, id=identifier)
+    """Return a binding of the main screen."""
+    return key_binding("browse", key, action, text, tooltip, show)

@@ -49,9 +49,21 @@ def _style_of(token: str) -> str:
     return next((style for family, style in _FAMILIES if token == family or token.startswith(family + ".")), "")
 
 
-def code_lines(code: str, language: str) -> list[StyledLine]:
-    """Return the lines of ``code`` with its words coloured; plain when the language is unknown or the code is long."""
-    lexer = _lexer(language.lower()) if language and len(code) <= _LARGEST else None
+def language_of(name: str) -> str:
+    """Return the language of a file by its name, "" for none known."""
+    from pygments.lexers import find_lexer_class_for_filename
+
+    lexer = find_lexer_class_for_filename(name)
+    return str(lexer.aliases[0]) if lexer is not None and lexer.aliases else ""
+
+
+def code_lines(code: str, language: str, largest: int = _LARGEST) -> list[StyledLine]:
+    """Return the lines of ``code`` with its words coloured.
+
+    Plain when the language is unknown, or the code has more than ``largest`` characters (more than the default is
+    for threads only).
+    """
+    lexer = _lexer(language.lower()) if language and len(code) <= largest else None
     if lexer is None:
         return [StyledLine(line) for line in code.split("\n")]
     lines: list[StyledLine] = []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import msgspec
 
 from prima_tui.model.session import Session
@@ -12,3 +14,11 @@ class PickResult(msgspec.Struct, frozen=True):
 
     session: Session | None = None
     demo: bool = False
+
+
+class SessionPlace(NamedTuple):
+    """A session to be shown in the main screen, and where it is to be opened."""
+
+    session: Session
+    exchange: int | None
+    """Place of the exchange, from 0; None for where the conversation opens by itself."""

@@ -72,6 +72,27 @@ class SearchInput(Input, inherit_bindings=False):
         return shown(value) if not value.isprintable() else value
 
 
+class PlainInput(Input, inherit_bindings=False):
+    """A text field with the editing keys only; no control character gets into it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *_editing_keys(),
+        Binding("enter", "submit", "Enter", show=False, system=True),
+    ]
+    virtual_size: Reactive[Size] = Reactive(Size(0, 0), layout=False)
+
+    def validate_value(self, value: str) -> str:
+        """Textual's: keep control characters (from a paste) out of the field, and so off the terminal."""
+        return shown(value) if not value.isprintable() else value
+
+
+def plain_input(value: str, placeholder: str, *, id: str) -> PlainInput:
+    """Return a text field of one line, as every screen of ours has it."""
+    field = PlainInput(value, placeholder=placeholder, select_on_focus=False, id=id)
+    field.cursor_blink = False
+    return field
+
+
 class Chip(Static):
     """A small button in the search line."""
 

@@ -61,6 +61,11 @@ def _diff(edit: TextEdit) -> Sequence[str]:
     return diff_of(edit)
 
 
+def diff_text(edit: TextEdit) -> str:
+    """Return an edit as the text of a diff, safe to show."""
+    return _shown("\n".join(_diff(edit)))
+
+
 def _shown(text: str) -> str:
     """Control characters replaced, lines kept."""
     return "\n".join(shown(line) for line in text.rstrip("\n").split("\n"))

@@ -1,0 +1,63 @@
+"""What the file history says in words: why it is empty, and who wrote a line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from textual.content import Content, Span
+
+from prima_tui.tui.session_rows import one_line
+from prima_tui.tui.styled_lines import fitted
+
+_STYLES = {
+    "title-selected": "bold",
+    "source": "$accent",
+    "age": "$foreground 65%",
+    "fact": "$foreground 70%",
+    "faint": "italic $foreground 55%",
+}
+_KEY = "bold $accent"
+
+
+def nothing_typed(everywhere: bool) -> Content:
+    """No session changed any file."""
+    where = "on this computer" if everywhere else "in this workspace"
+    return Content.assemble(
+        (f"No session known {where} changed a file", "bold"),
+        "\n\nChanges are known from an agent's own editing tools.\nWhat a command or a person changed is not recorded.",
+        "\n\n",
+        ("Esc", _KEY),
+        "  back to the sessions",
+    )
+
+
+def nothing_known(part: str, on_disk: bool, everywhere: bool) -> Content:
+    """No session changed a file like the one typed."""
+    text = one_line(part)
+    parts: list[Content | str | tuple[str, str]] = [
+        ("No session changed such a file", "bold"),
+        "\n",
+        (text if len(text) <= 60 else "…" + text[-59:], "italic $foreground 70%"),
+        "\n\nA part of the path is enough, capitals don't matter.\n\n",
+    ]
+    if on_disk:
+        parts += [(" F4", _KEY), "  show the file's lines all the same\n"]
+    if not everywhere:
+        parts += [("Esc", _KEY), "  and then Ctrl+G: look at every workspace"]
+    else:
+        parts += [("Esc", _KEY), "  see all changed files"]
+    return Content.assemble(*parts)
+
+
+def foot_content(facts: Sequence[tuple[str, str]], said: str, width: int) -> Content:
+    """Return who wrote a line (nobody: no facts), and below it what the agent said of it."""
+    if not facts:
+        return Content.assemble(
+            ("No conversation known here wrote this line.", "bold"),
+            ("\nIt was there before, or a person or a command put it there.", "$foreground 65%"),
+        )
+    line = fitted(facts, width)
+    head = Content(
+        line.text, spans=[Span(start, end, _STYLES[name]) for start, end, name in line.spans if name in _STYLES]
+    )
+    return Content("\n").join([head, Content(said or "No explanation is recorded.").stylize("$foreground 80%")])
