@@ -48,6 +48,7 @@ class PrimaApp(App[PickResult | None]):
         "status_line.tcss",
         "key_line.tcss",
         "notice_screen.tcss",
+        "file_history.tcss",
     ]
     COMMAND_PALETTE_BINDING = "ctrl+backslash"
     ESCAPE_TO_MINIMIZE = False

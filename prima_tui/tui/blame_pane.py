@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import UTC, datetime
 
+from rich.cells import cell_len
 from rich.style import Style
 from textual import events
 from textual.message import Message
@@ -94,7 +95,14 @@ class BlamePane(LineView, inherit_bindings=False):
 
     def shift(self, step: int) -> None:
         """Show what is farther to the right (1) or left (-1) of long lines."""
-        self._shift = max(0, self._shift + step * _SHIFT)
+        if self.view is None:
+            return
+        first = self.scroll_offset.y
+        seen = self.view.code[first : first + self.page_height]
+        beside = gutter_width(self.line_width) + len(str(len(self.view.code))) + 3
+        longest = max((cell_len(line.text) for line in seen), default=0)
+        most = max(0, longest - (self.line_width - beside) + 1)
+        self._shift = max(0, min(self._shift + step * _SHIFT, most))
         self.redraw()
 
     def _keep_visible(self, middle: bool = False) -> None:

@@ -27,11 +27,12 @@ from prima_tui.tui.remembered import remember
 from prima_tui.tui.resuming import copy_resume_command, copy_text, resume
 from prima_tui.tui.session_list import SORTS
 from prima_tui.tui.status_line import StatusLine
+from prima_tui.tui.views_screen import ViewsScreen
 
 _SHARES = (30, 35, 40, 45, 50, 55, 60, 65, 70)
 
 
-class BrowseScreen(DocumentsScreen):
+class BrowseScreen(ViewsScreen, DocumentsScreen):
     """Search, look, resume."""
 
     BINDING_GROUP_TITLE = "Everywhere"

@@ -37,7 +37,8 @@ def change_document(
     """Return the document, and the place of the exchange with the latest change (None where that is not recorded)."""
     edits = edits_of_change(change, tools)
     blocks = list(_with_diffs(change, edits) if edits else _without_diffs(change))
-    return with_words(Document(blocks=tuple(blocks)), words), edits[0][0] if edits else None
+    extents = tuple(block.extent for block in blocks)
+    return with_words(Document(blocks=tuple(blocks), extents=extents), words), edits[0][0] if edits else None
 
 
 def _with_diffs(change: SessionChange, edits: Sequence[Edit]) -> Iterator[Block]:

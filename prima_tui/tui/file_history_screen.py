@@ -84,11 +84,6 @@ class FileHistoryScreen(FilesScreen):
         elif self._in_lines:
             self.notify("No conversation known here wrote this line.", timeout=3)
 
-    def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Textual's: Enter in the field."""
-        event.stop()
-        self.action_choose()
-
     def on_file_list_chosen(self, message: FileList.Chosen) -> None:
         """A double click."""
         message.stop()
@@ -109,7 +104,7 @@ class FileHistoryScreen(FilesScreen):
     def action_lines(self) -> None:
         """Turn between the changes of the selected file and its own lines."""
         if self._in_lines:
-            self.remove_class("-lines")
+            self.remove_class("-lines", "-empty")
             self.set_class(self._found is not None and not self._found.place.part, "-files")
             return
         row = self._list.selected_row

@@ -49,6 +49,11 @@ def nothing_known(part: str, on_disk: bool, everywhere: bool) -> Content:
     return Content.assemble(*parts)
 
 
+def no_lines(shown_path: str, note: str) -> Content:
+    """A file whose lines can't be shown."""
+    return Content.assemble((one_line(shown_path), "bold"), f"\n\n{note}\n\n", ("F4", _KEY), "  its changes")
+
+
 def foot_content(facts: Sequence[tuple[str, str]], said: str, width: int) -> Content:
     """Return who wrote a line (nobody: no facts), and below it what the agent said of it."""
     if not facts:

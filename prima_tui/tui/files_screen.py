@@ -32,7 +32,7 @@ from prima_tui.tui.document_pane import DocumentPane
 from prima_tui.tui.file_finder import FileFinder, Found
 from prima_tui.tui.file_list import FileList
 from prima_tui.tui.file_rows import FileRow, cut_start
-from prima_tui.tui.file_texts import foot_content, nothing_known, nothing_typed
+from prima_tui.tui.file_texts import foot_content, no_lines, nothing_known, nothing_typed
 from prima_tui.tui.key_line import KeyLine
 from prima_tui.tui.outcome import SessionPlace
 from prima_tui.tui.resuming import Run, run_command
@@ -238,7 +238,7 @@ class FilesScreen(Screen[SessionPlace | None]):
                 return
         shown = shown_path(path, str(self._memory.scope.workspace))
         if not view.code:
-            self._say_empty(Content.assemble((one_line(shown), "bold"), "\n\n", view.file.note))
+            self._say_empty(no_lines(shown, view.file.note))
             return
         if self._found is not None and line >= len(view.code):
             self.notify(f"This file has {count_text(len(view.code), 'line')}.", timeout=3)

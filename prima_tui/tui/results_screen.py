@@ -16,6 +16,7 @@ from textual.screen import Screen
 
 from prima_tui.model.hits import Answer, Hit, Mode, Snapshot
 from prima_tui.model.query import parse
+from prima_tui.model.session import shown_path
 from prima_tui.tui import messages
 from prima_tui.tui.background import REFRESH_SECONDS, Background
 from prima_tui.tui.conversation_pane import ConversationPane
@@ -318,6 +319,7 @@ class ResultsScreen(Screen[None]):
         conversation.border_title = Content(one_line(preview.title or session.title) or "Untitled Session")
         extract.border_title = Content("Extract" if not preview.title else "Document")
         conversation.show(preview.conversation, keep_place=same)
+        extract.files = tuple({shown_path(change.path, session.workspace) for change in session.files_changed})
         extract.show(preview.extract, keep_place=same)
         if not in_tools and not preview.problem:
             preview = await self._previews.preview(self.memory, hit, words, tools)

@@ -73,12 +73,9 @@ class SearchInput(Input, inherit_bindings=False):
 
 
 class PlainInput(Input, inherit_bindings=False):
-    """A text field with the editing keys only; no control character gets into it."""
+    """A text field with the editing keys only (Enter is the screen's); no control character gets into it."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        *_editing_keys(),
-        Binding("enter", "submit", "Enter", show=False, system=True),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*_editing_keys()]
     virtual_size: Reactive[Size] = Reactive(Size(0, 0), layout=False)
 
     def validate_value(self, value: str) -> str:

@@ -1,0 +1,98 @@
+"""The main screen's other views of the history: files, months, figures; and a session that one of them opens here."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import msgspec
+from textual.binding import BindingType
+
+from prima_tui.model.hits import Answer, Hit
+from prima_tui.model.session import Session
+from prima_tui.tui import messages
+from prima_tui.tui.bindings import browse_binding
+from prima_tui.tui.extract_pane import ExtractPane
+from prima_tui.tui.extract_rows import is_extract
+from prima_tui.tui.file_history_screen import FileHistoryScreen, session_paths
+from prima_tui.tui.outcome import SessionPlace
+from prima_tui.tui.results_screen import Wanted
+from prima_tui.tui.working_screen import WorkingScreen
+
+
+class ViewsScreen(WorkingScreen):
+    """Opens the views, and does what they end with."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        browse_binding("alt+f", "file_history", "Files", "Which sessions changed a file, and which wrote each line"),
+    ]
+    _opened: SessionPlace | None = None
+    """The session that a view opened here, and where; until another is selected."""
+    _to_open: SessionPlace | None = None
+    """One that is selected when the list of all sessions is there."""
+
+    # -- files --------------------------------------------------------------------------------------------------
+
+    def action_file_history(self) -> None:
+        """Open the file history; the files of the selected session come first."""
+        self._open_file_history("")
+
+    def on_extract_pane_file_clicked(self, message: ExtractPane.FileClicked) -> None:
+        """A file was clicked in the extract: open its history."""
+        message.stop()
+        self._open_file_history(message.path)
+
+    def _open_file_history(self, typed: str) -> None:
+        hit = self._list.selected_hit
+        first = session_paths(hit.session) if hit and not is_extract(hit) else ()
+        screen = FileHistoryScreen(self.memory, typed, first=first, run=self._run, clock=self._clock)
+        self.app.push_screen(screen, self._left_view)
+
+    def _left_view(self, place: SessionPlace | None) -> None:
+        if place is not None:
+            self.open_session(place)
+
+    # -- a session that a view found ------------------------------------------------------------------------------
+
+    def open_session(self, place: SessionPlace) -> None:
+        """Select a session and open its conversation at an exchange; the search is cleared if it hides the session."""
+        self._opened = place
+        self.remove_class("-extract")
+        if self.has_class("-tiny") or self.has_class("-flat"):
+            self.add_class("-full")
+        if self._select(place.session):
+            return
+        self._to_open = place
+        if self.query_text:
+            self._search_line.clear()
+        else:
+            self._search()
+
+    def _select(self, session: Session) -> bool:
+        """Select a session that the list shows, and show it anew; whether the list shows it."""
+        places = [number for number, hit in enumerate(self._list.hits) if hit.session.key == session.key]
+        if not places:
+            return False
+        self._list.select(places[0])
+        self._shown_preview = ()
+        self.post_message(messages.SessionHighlighted(self._list.selected_hit))
+        return True
+
+    def _take(self, answer: Answer, wanted: Wanted, last: bool) -> None:
+        super()._take(answer, wanted, last)
+        place = self._to_open
+        if place is None or self.answer is not answer or answer.query.strip():
+            return
+        self._to_open = None
+        if not self._select(place.session):
+            # one that lists leave out (a program's, or one that another goes on from): on top, just now
+            hits = (Hit(place.session, 0.0), *answer.hits)
+            self._list.show(msgspec.structs.replace(answer, hits=hits), keep=False)
+            self._select(place.session)
+
+    async def _show_preview(self, hit: Hit | None) -> None:
+        if (place := self._opened) is not None and hit is not None:
+            if hit.session.key == place.session.key:
+                hit = msgspec.structs.replace(hit, exchange_index=place.exchange)
+            elif self._to_open is None:
+                self._opened = None
+        await super()._show_preview(hit)
