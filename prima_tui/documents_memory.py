@@ -236,7 +236,7 @@ class Documents:
             last_indexed=max((one.indexed_at for one in stored if one.indexed_at), default=None),
             stale_files=tuple(sorted([*(file.path for file in found.changed), *found.gone])),
             model=self._model().name,
-            answering_model=settings.ask.name if settings.ask.configured else "",
+            answering_model=self.answering_model,
             warnings=(*warnings, *found.warnings),
         )
 
@@ -278,6 +278,12 @@ class Documents:
                 note=written.note,
             )
         return msgspec.structs.replace(asked, took_ms=(time.perf_counter() - started) * 1000)
+
+    @property
+    def answering_model(self) -> str:
+        """The model that writes answers, "" when none is configured."""
+        ask = self._document_settings().ask
+        return ask.name if ask.configured else ""
 
     def close(self) -> None:
         """Let the memory of the database go."""

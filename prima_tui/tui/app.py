@@ -49,6 +49,7 @@ class PrimaApp(App[PickResult | None]):
         "key_line.tcss",
         "notice_screen.tcss",
         "file_history.tcss",
+        "ask_screen.tcss",
     ]
     COMMAND_PALETTE_BINDING = "ctrl+backslash"
     ESCAPE_TO_MINIMIZE = False

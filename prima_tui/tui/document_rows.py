@@ -66,7 +66,12 @@ def document_row(found: DocumentHit, project: str, *, each_chunk: bool = False) 
 
 
 def among_sessions(
-    hits: Sequence[Hit], documents: Sequence[DocumentHit], project: str, *, combined: bool
+    hits: Sequence[Hit],
+    documents: Sequence[DocumentHit],
+    project: str,
+    *,
+    combined: bool,
+    each_chunk: bool = False,
 ) -> Sequence[Hit]:
     """Return sessions and documents in one list, best first; both must be so already.
 
@@ -74,7 +79,7 @@ def among_sessions(
     """
     if not documents:
         return hits
-    rows = [document_row(found, project) for found in documents]
+    rows = [document_row(found, project, each_chunk=each_chunk) for found in documents]
     raw = all(row.similarity is None and row.score == row.keyword_score for row in rows)
     best = max((hit.keyword_score or 0.0 for hit in hits), default=0.0)
     if combined and hits and not raw:

@@ -12,7 +12,9 @@ from textual.binding import BindingType
 
 from prima_tui.errors import PrimaError
 from prima_tui.model.hits import Answer
+from prima_tui.model.query import parse
 from prima_tui.tui import messages
+from prima_tui.tui.ask_screen import AskScreen
 from prima_tui.tui.bindings import browse_binding
 from prima_tui.tui.document_rows import DocumentRow
 from prima_tui.tui.live_search import KINDS
@@ -32,6 +34,7 @@ class DocumentsScreen(WorkingScreen):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         browse_binding("alt+m", "kinds", "Documents", "Sessions and documents, documents only, sessions only"),
+        browse_binding("alt+q", "ask", "Ask", "Ask the project's documents a question"),
     ]
 
     project = ""
@@ -89,6 +92,20 @@ class DocumentsScreen(WorkingScreen):
             self._shown_preview = ()
             self._background.refresh_now()
             self._search()
+
+    # -- asking -------------------------------------------------------------------------------------------------
+
+    def action_ask(self) -> None:
+        """Ask the documents, first what stands in the search line."""
+        self.start_work(self._ask, group="ask", exclusive=True)
+
+    async def _ask(self) -> None:
+        documents = await asyncio.to_thread(self.memory.documents)
+        if documents is None:
+            self.action_make_project()
+            return
+        self.index_soon()
+        self.app.push_screen(AskScreen(documents, parse(self.query_text).text))
 
     # -- a project ----------------------------------------------------------------------------------------------
 

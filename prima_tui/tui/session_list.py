@@ -61,6 +61,8 @@ class SessionList(LineView):
         self.density: Density | None = None
         """Lines of a row; None: as fits the room and what there is to show."""
         self.sort: Sort = "best"
+        self.each_chunk = False
+        """Whether a document may have several rows, one for each chunk."""
         self.hits: Sequence[Hit] = ()
         self.words: tuple[str, ...] = ()
         self.selected = -1
@@ -119,7 +121,8 @@ class SessionList(LineView):
         self.continued = {}
         if blank:
             hits, self.continued = folded(hits)
-        hits = among_sessions(hits, answer.documents, answer.project, combined=answer.mode == "combined")
+        combined = answer.mode == "combined"
+        hits = among_sessions(hits, answer.documents, answer.project, combined=combined, each_chunk=self.each_chunk)
         headings: list[Heading] = []
         if not hits and answer.similar:
             hits = tuple(Hit(session, 0.0) for session in answer.similar)

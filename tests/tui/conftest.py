@@ -13,6 +13,7 @@ import msgspec
 import pytest
 
 from prima_tui.config import Settings, paths_below
+from prima_tui.documents_memory import Documents
 from prima_tui.model.documents import DocumentHit, DocumentsAnswer, DocumentsProgress, DocumentText
 from prima_tui.model.hits import (
     Answer,
@@ -161,6 +162,7 @@ class FakeMemory:
         self.documents_found: tuple[DocumentHit, ...] | None = None
         """None: the folder is no project."""
         self.document_texts: dict[str, DocumentText] = {}
+        self.real_documents: Documents | None = None
         self.documents_delay = 0.0
         self.document_updates = 0
 
@@ -254,6 +256,9 @@ class FakeMemory:
     ) -> list[str]:
         self.document_updates += 1
         return []
+
+    def documents(self) -> Documents | None:
+        return self.real_documents
 
     def make_project(self) -> bool:
         self.documents_found = ()

@@ -94,6 +94,7 @@ async def test_documents_alone_are_listed_without_a_query(project: Any, make_app
 async def test_the_preview_opens_at_the_chunk_with_its_lines_in_the_title(project: Any, make_app: MakeApp) -> None:
     app = make_app(project, query="login is:docs")
     async with app.run_test(size=(160, 40)) as pilot:
+        await settled(pilot, lambda: browse(app).project != "")
         await pilot.press("alt+m")
         pane = browse(app).query_one(ConversationPane)
         await settled(pilot, lambda: "zebra" in screen_text(app))
@@ -118,7 +119,6 @@ async def test_enter_opens_the_document_in_the_editor_at_the_line(
     monkeypatch.setattr("tests.tui.conftest.WORKSPACE", str(root))
     app = make_app(project, query="login", run=lambda command: pytest.fail("must not run"))
     async with app.run_test(size=(120, 40)) as pilot:
-        await pilot.press("alt+m") if browse(app).project else None
         await settled(pilot, lambda: answered(app, "login")() and bool(rows(app)))
         sessions(app).select(list(sessions(app).hits).index(rows(app)[0]))
         await pilot.press("enter")
