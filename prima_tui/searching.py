@@ -20,6 +20,7 @@ from prima_tui.model.hits import (
     PastEntry,
     Snapshot,
 )
+from prima_tui.model.on_demand import OnDemand
 from prima_tui.model.query import Query, asks_for_documents, parse
 from prima_tui.model.session import Exchange, Session
 from prima_tui.sources.base import Problem
@@ -101,12 +102,16 @@ class Searching(Stores):
         extracts = search_extracts(self.extracts_folder, query, words, now)[: limit or None] if deep else ()
         if mode != "keyword" and query.text:
             indexed, waiting = self._coverage()
-        hits = self._with_exchanges(found[:limit]) if limit is not None else [one.hit for one in found]
+        hits: Sequence[Hit] = (
+            OnDemand(len(found), lambda place: found[place].hit)
+            if limit is None
+            else tuple(self._with_exchanges(found[:limit]))
+        )
         beside = self._documents_beside(query, mode, limit, cancel, now, warnings)
         return Answer(
             query=text,
             mode=mode,
-            hits=tuple(hits),
+            hits=hits,
             words=(*query.words, *query.phrases),
             similar=tuple(similar),
             extracts=tuple(extracts),

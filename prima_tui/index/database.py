@@ -13,13 +13,16 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 
 from prima_tui.config import private_folder
 from prima_tui.errors import StoreBusy, StoreUnusable
 from prima_tui.model.hits import Cancelled
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 WAIT_SECONDS = 0.9
 """How long a file that another process has open is tried again; nobody is blocked for more than a second."""
@@ -329,6 +332,16 @@ def fetched(cursor: duckdb.DuckDBPyConnection, sql: str, parameters: Mapping[str
     """Return the rows of a query. Raises Cancelled when the cursor was interrupted meanwhile."""
     try:
         return cursor.execute(sql, dict(parameters)).fetchall()
+    except duckdb.InterruptException as error:
+        raise Cancelled from error
+
+
+def fetched_columns(
+    cursor: duckdb.DuckDBPyConnection, sql: str, parameters: Mapping[str, object]
+) -> list[NDArray[Any]]:
+    """Return the columns of a query, none with nulls. Raises Cancelled when the cursor was interrupted meanwhile."""
+    try:
+        return list(cursor.execute(sql, dict(parameters)).fetchnumpy().values())
     except duckdb.InterruptException as error:
         raise Cancelled from error
 

@@ -8,22 +8,15 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Collection, Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import duckdb
-import msgspec
 
-from prima_tui.index.database import fetched, in_memory
+from prima_tui.index.database import fetched_columns, in_memory
 from prima_tui.sources.reading import Messages
 
-
-class PartMatch(msgspec.Struct, frozen=True):
-    """What the words of a query found in one transcript."""
-
-    part: int
-    counts: tuple[int, ...]
-    """For each word: how many messages contain it."""
-    best: int
-    """Position of the exchange whose message holds the most of the words (the first such)."""
+if TYPE_CHECKING:
+    from prima_tui.index.part_matches import PartMatches
 
 
 class MessageTable:
@@ -143,19 +136,22 @@ class MessageTable:
         whole: str,
         cursor: duckdb.DuckDBPyConnection | None = None,
         within: Collection[int] | None = None,
-    ) -> list[PartMatch]:
+    ) -> PartMatches:
         """Return every part in which at least one message contains at least one of the folded words.
 
         ``whole`` is the folded query: among messages with equally many words the one that holds it as it stands is
         the better. ``within`` are the only parts to look at. Not for more than some hundred words at once. Raises
         Cancelled when the cursor was interrupted.
         """
+        # lists need no numpy, which takes a tenth of a second to load
+        from prima_tui.index.part_matches import PartMatches, no_matches
+
         if not words:
-            return []
+            return no_matches(0)
         cursor = cursor or self.connection.cursor()
         names = [f"w{place}" for place in range(len(words))]
         contains = ", ".join(f"contains(folded, ${name}) AS {name}" for name in names)
-        counts = ", ".join(f"count(*) FILTER ({name})" for name in names)
+        counts = ", ".join(f"count(*) FILTER ({name}) AS count_{name}" for name in names)
         found = " + ".join(f"{name}::INTEGER" for name in names)
         parameters: dict[str, object] = dict(zip(names, words, strict=True))
         bonus = "0"
@@ -167,14 +163,14 @@ class MessageTable:
         if within is not None:
             looked_at = " WHERE part IN (SELECT unnest($within::INTEGER[]))"
             parameters["within"] = list(within)
-        rows = fetched(
+        columns = fetched_columns(
             cursor,
-            f"SELECT part, min_by(position, (-({found}) * 2 - {bonus}, position)), {counts}"
+            f"SELECT part, min_by(position, (-({found}) * 2 - {bonus}, position)) AS best, {counts}"
             f" FROM (SELECT part, position, folded, {contains} FROM messages{looked_at})"
             f" WHERE ({' OR '.join(names)}){counted} GROUP BY part",
             parameters,
         )
-        return [PartMatch(row[0], tuple(row[2:]), row[1]) for row in rows]
+        return PartMatches.of_columns(columns)
 
     def contains_outside(self, part: int, words: Sequence[str], positions: frozenset[int]) -> bool:
         """Tell whether a message of the part, outside the given exchanges, contains one of the folded words."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Literal
 
@@ -68,7 +68,8 @@ class Answer(msgspec.Struct, frozen=True, gc=False):
 
     query: str
     mode: Mode
-    hits: tuple[Hit, ...] = ()
+    hits: Sequence[Hit] = ()
+    """Best first; each may be made only when it is looked at."""
     words: tuple[str, ...] = ()
     """What to highlight: the plain words and quoted phrases of the query, filters left out."""
     similar: tuple[Session, ...] = ()

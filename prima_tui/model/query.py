@@ -8,7 +8,7 @@ can be typed is an error.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Hashable, Mapping
 from datetime import datetime
 from types import MappingProxyType
 from typing import Literal
@@ -180,6 +180,31 @@ def is_hidden(session: Session) -> bool:
     return not _HIDDEN.isdisjoint(session.flags)
 
 
+def asks_for_hidden(query: Query) -> bool:
+    """Tell whether a filter asks for a kind of sessions that lists leave out."""
+    return any(one.name == "is" and not one.negated and one.value in _REVEALING for one in query.filters)
+
+
+def looked_at_by(name: FilterName, session: Session) -> Hashable:
+    """Return all that a filter of this name looks at in a session: where it is equal, the answer is the same."""
+    match name:
+        case "agent":
+            return session.source
+        case "dir":
+            return session.workspace
+        case "branch":
+            return session.branch
+        case "author":
+            return session.author
+        case "tag":
+            return session.tags
+        case "is":
+            copies = (bool(session.copied_from), bool(session.continued_by))
+            return (session.source, session.resume is not None, session.flags, *copies)
+        case _:
+            return session.key
+
+
 def matches(query: Query, session: Session, *, subagents: bool = False) -> bool:
     """Tell whether a session passes all filters of a query (its words are not looked at).
 
@@ -189,19 +214,17 @@ def matches(query: Query, session: Session, *, subagents: bool = False) -> bool:
     to capitals; a changed file's path counts as it is shown, relative to the session's own folder. A date asks for any
     time between the session's start and end. ``subagents`` tells that the session had subagents, for ``is:subagent``.
     """
-    if is_hidden(session) and not any(
-        one.name == "is" and not one.negated and one.value in _REVEALING for one in query.filters
-    ):
+    if is_hidden(session) and not asks_for_hidden(query):
         return False
     wanted: dict[str, bool] = {}
     for one in query.filters:
         if one.name == "in":
             continue
         if one.negated:
-            if _holds(one, session, subagents):
+            if passes(one, session, subagents):
                 return False
         elif not wanted.get(one.name):
-            wanted[one.name] = _holds(one, session, subagents)
+            wanted[one.name] = passes(one, session, subagents)
     return all(wanted.values())
 
 
@@ -233,7 +256,8 @@ def _filter(token: re.Match[str], now: datetime, sources: Collection[str]) -> Fi
             return Filter(name, value, negated)
 
 
-def _holds(one: Filter, session: Session, subagents: bool) -> bool:
+def passes(one: Filter, session: Session, subagents: bool = False) -> bool:
+    """Tell whether what one filter asks for holds of a session, whether the filter is negated or not."""
     match one.name:
         case "agent":
             return session.source in one.sources

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from datetime import UTC, datetime, timedelta
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 TITLE_POINTS = 20.0
 FILE_POINTS = 10.0
@@ -15,6 +19,7 @@ CHANGES_COUNTED = 5
 FOUND_BY_BOTH = 1.2
 
 Key = TypeVar("Key", bound=Hashable)
+Points = TypeVar("Points", float, "NDArray[np.float64]")
 
 
 def recency(started_at: datetime | None, now: datetime) -> float:
@@ -24,31 +29,18 @@ def recency(started_at: datetime | None, now: datetime) -> float:
     """
     if started_at is None:
         return 0.0
-    age = max(timedelta(0), _aware(now) - _aware(started_at))
+    age = max(timedelta(0), aware(now) - aware(started_at))
     return RECENCY_POINTS * max(0.0, 1.0 - age / RECENT)
 
 
-def keyword_score(
-    title_hit: bool,
-    file_hits: int,
-    word_message_pairs: int,
-    started_at: datetime | None,
-    now: datetime,
-    files_changed: int,
-) -> float:
-    """Return the keyword score of a session that matches.
+def keyword_score(title_hits: Points, file_hits: Points, pairs: Points, recent: Points, changes: Points) -> Points:
+    """Return the keyword score of a session that matches, or of many, as columns.
 
-    20 if its title contains the whole query; 10 for each changed file whose path contains it (``file_hits``); 2 for
-    each message and each query word that it contains (``word_message_pairs``); up to 10 for a recent start
-    (:func:`recency`); 1 per file changed, at most 5.
+    20 if its title contains the whole query (``title_hits``: 1 or 0); 10 for each changed file whose path contains it;
+    2 for each message and each query word that it contains (``pairs``); up to 10 for a recent start (:func:`recency`);
+    1 per file changed, at most 5 (``changes``).
     """
-    matched = match_points(title_hit, file_hits, word_message_pairs)
-    return matched + recency(started_at, now) + min(files_changed, CHANGES_COUNTED)
-
-
-def match_points(title_hit: bool, file_hits: int, word_message_pairs: int) -> float:
-    """Return that part of :func:`keyword_score` which the query itself gives."""
-    return (TITLE_POINTS if title_hit else 0.0) + FILE_POINTS * file_hits + WORD_POINTS * word_message_pairs
+    return TITLE_POINTS * title_hits + FILE_POINTS * file_hits + WORD_POINTS * pairs + recent + changes
 
 
 def combine(keyword: Mapping[Key, float], similarity: Mapping[Key, float]) -> dict[Key, float]:
@@ -58,10 +50,10 @@ def combine(keyword: Mapping[Key, float], similarity: Mapping[Key, float]) -> di
     the higher of the two plus 20 per cent. Keys keep their order: those found by word first.
     """
     best = max(keyword.values(), default=0.0)
-    scores = {key: score / best * 100.0 if best > 0 else 0.0 for key, score in keyword.items()}
+    scores = {key: rescaled(score, best) for key, score in keyword.items()}
     for key, cosine in similarity.items():
-        alike = cosine * 100.0
-        scores[key] = max(scores[key], alike) * FOUND_BY_BOTH if key in scores else alike
+        alike = rescaled(cosine, 1.0)
+        scores[key] = found_by_both(scores[key], alike) if key in scores else alike
     return scores
 
 
@@ -76,5 +68,16 @@ def combined_beside(keyword: float | None, similarity: float | None, best: float
     return max(words, meaning) * (FOUND_BY_BOTH if both else 1.0)
 
 
-def _aware(time: datetime) -> datetime:
+def rescaled(score: Points, best: float) -> Points:
+    """Return a score, or a column of them, on a range up to 100 on which ``best`` is 100."""
+    return score / best * 100.0 if best > 0 else score * 0.0
+
+
+def found_by_both(by_word: float, by_meaning: float) -> float:
+    """Return the score of a session that was found both ways, from its two scores on the same range."""
+    return max(by_word, by_meaning) * FOUND_BY_BOTH
+
+
+def aware(time: datetime) -> datetime:
+    """Return the time with a zone: UTC where it has none."""
     return time if time.tzinfo is not None else time.replace(tzinfo=UTC)

@@ -7,20 +7,24 @@ hits come alone, with a warning that says why.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
 import msgspec
+import numpy as np
 
 from prima_tui.errors import PrimaError
 from prima_tui.index.exchange_store import Similar
 from prima_tui.index.messages import MessageTable
 from prima_tui.model.hits import Cancel, Hit, Mode, Reason
+from prima_tui.model.on_demand import OnDemand
 from prima_tui.model.query import Query
-from prima_tui.model.scoring import combine
+from prima_tui.model.scoring import found_by_both, rescaled
 from prima_tui.model.session import Session
 from prima_tui.model.text import fold
-from prima_tui.search.keyword import KeywordHit, alike, find_words, search_keyword
+from prima_tui.search.keyword import alike, find_words, search_keyword
+from prima_tui.search.keyword_hits import KeywordHit, KeywordHits
 from prima_tui.search.library import Entry, Library, newest_first
 from prima_tui.search.semantic import SemanticHit
 from prima_tui.search.tools import ToolTexts
@@ -65,12 +69,12 @@ def search(
     cancel: Cancel,
     warnings: list[str],
     tool_texts: ToolTexts | None = None,
-) -> list[Found]:
+) -> Sequence[Found]:
     """Return the hits, best first, ties newest first; what the semantic half can't do is added to ``warnings``.
 
     ``tool_texts`` gives what tools were given and gave back, for a query that asks for it.
     """
-    by_word: list[KeywordHit] = []
+    by_word = KeywordHits.listed(library, np.zeros(0, np.int64))
     by_meaning: list[SemanticHit] = []
     failed = False
     if mode != "keyword" and query.text:
@@ -84,24 +88,50 @@ def search(
     elif query.phrases:
         by_meaning = _with_phrases(by_meaning, library, table, query)
     if not query.text:
-        return [Found(Hit(hit.entry.session, 0.0)) for hit in by_word]
+        return OnDemand(len(by_word), lambda place: Found(Hit(by_word[place].entry.session, 0.0)))
     if mode == "keyword" or failed:
-        return [_found(hit.entry, hit.entry.session, hit.score, hit, None) for hit in by_word]
-    words = {hit.entry.session.key: hit for hit in by_word}
-    meanings = {hit.session.key: hit for hit in by_meaning}
-    if mode == "semantic":
-        scores = {key: hit.similarity * 100 for key, hit in meanings.items()}
-    else:
-        scores = combine(
-            {key: hit.score for key, hit in words.items()}, {key: hit.similarity for key, hit in meanings.items()}
-        )
-    found = []
-    for key, score in scores.items():
-        entry = library.by_key.get(key)
-        session = entry.session if entry is not None else meanings[key].session
-        found.append(_found(entry, session, score, words.get(key), meanings.get(key)))
-    found.sort(key=lambda one: (one.hit.score, newest_first(one.hit.session)), reverse=True)
-    return found
+        return OnDemand(len(by_word), lambda place: _found_by_word(by_word[place]))
+    return _on_one_scale(library, by_word, by_meaning)
+
+
+def _found_by_word(hit: KeywordHit) -> Found:
+    return _found(hit.entry, hit.entry.session, hit.score, hit, None)
+
+
+def _on_one_scale(library: Library, by_word: KeywordHits, by_meaning: Sequence[SemanticHit]) -> Sequence[Found]:
+    """Return the hits of both halves in one order: best score first, ties newest first."""
+    rows_found = dict(zip(by_word.rows.tolist(), range(len(by_word)), strict=True)) if by_meaning else {}
+    best = float(by_word.scores.max(initial=0.0))
+    scores = rescaled(by_word.scores, best).tolist()
+    ages: list[float] = by_word.rows.tolist()  # rows stand newest first
+    meanings: list[int] = [-1] * len(by_word)
+    """For each hit the place of what was found of it by meaning; the first hits are those found by word."""
+    for number, hit in enumerate(by_meaning):
+        alike = rescaled(hit.similarity, 1.0)
+        row = library.columns.row_of.get(hit.session.key)
+        place = None if row is None else rows_found.get(row)
+        if place is not None:
+            scores[place] = found_by_both(scores[place], alike)
+            meanings[place] = number
+        else:
+            scores.append(alike)
+            ages.append(_age_among(library.entries, hit.session) if row is None else row)
+            meanings.append(number)
+    order = np.lexsort((np.array(ages), -np.array(scores)))
+
+    def found(at: int) -> Found:
+        place = int(order[at])
+        word = by_word[place] if place < len(by_word) else None
+        meaning = by_meaning[meanings[place]] if meanings[place] >= 0 else None
+        session = word.entry.session if word else by_meaning[meanings[place]].session
+        return _found(library.by_key.get(session.key), session, scores[place], word, meaning)
+
+    return OnDemand(len(order), found)
+
+
+def _age_among(entries: Sequence[Entry], session: Session) -> float:
+    """Return where a session that is in no library would stand between the rows."""
+    return bisect_left(entries, True, key=lambda entry: newest_first(entry.session) < newest_first(session)) - 0.5
 
 
 def _with_phrases(
@@ -109,13 +139,14 @@ def _with_phrases(
 ) -> list[SemanticHit]:
     """Keep the hits whose session has a message with each quoted phrase as it stands."""
     phrases = list(dict.fromkeys(map(fold, query.phrases)))
-    held: dict[tuple[str, str], set[int]] = {}
-    for match in find_words(phrases, "", library, lambda some, within: table.find(some, "", within=within)):
-        entry = library.by_number.get(match.part)
+    found = find_words(phrases, "", library, lambda some, within: table.find(some, "", within=within))
+    held: dict[tuple[str, str], np.ndarray] = {}
+    for part, holds in zip(found.parts.tolist(), found.counts > 0, strict=True):
+        entry = library.by_number.get(part)
         if entry is not None:
-            found = held.setdefault(entry.session.key, set())
-            found.update(place for place, count in enumerate(match.counts) if count)
-    return [hit for hit in hits if len(held.get(hit.session.key, ())) == len(phrases)]
+            key = entry.session.key
+            held[key] = held[key] | holds if key in held else holds
+    return [hit for hit in hits if (holds := held.get(hit.session.key)) is not None and holds.all()]
 
 
 def _found(

@@ -92,8 +92,7 @@ class DocumentSearch:
         cursor = table.connection.cursor()
         cancel.on_cancel(cursor.interrupt)
         words = content_words(query)[:_WORDS_OF_QUESTION]
-        matches_by_part = table.find(words, "", cursor)
-        held = shares(matches_by_part, len(words), sum(len(entry.numbers) for entry in library.entries))
+        held = shares(table.find(words, "", cursor), sum(len(entry.numbers) for entry in library.entries))
         by_word: dict[Place, float] = {}
         for part, share in held.items():
             entry = library.by_number.get(part)

@@ -8,26 +8,23 @@ never touches the semantic index.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 
 import msgspec
+import numpy as np
+from numpy.typing import NDArray
 from rapidfuzz import fuzz, process
 
-from prima_tui.index.messages import MessageTable, PartMatch
-from prima_tui.model.hits import Cancel, Reason
-from prima_tui.model.query import Query, matches
-from prima_tui.model.scoring import (
-    CHANGES_COUNTED,
-    FILE_POINTS,
-    RECENT,
-    TITLE_POINTS,
-    WORD_POINTS,
-    match_points,
-    recency,
-)
+from prima_tui.index.messages import MessageTable
+from prima_tui.index.part_matches import PartMatches, of_more_words
+from prima_tui.model.hits import Cancel
+from prima_tui.model.query import Query
+from prima_tui.model.scoring import keyword_score
 from prima_tui.model.session import Session
 from prima_tui.model.text import fold
+from prima_tui.search.columns import Columns, Flags, Rows
+from prima_tui.search.keyword_hits import Evidence, KeywordHits
 from prima_tui.search.library import Entry, Library, newest_first
 from prima_tui.search.tools import ToolMatch, ToolTexts, find_in_tools
 
@@ -38,16 +35,6 @@ _SLICE = 1_000
 """Comparisons at a time: each slice holds the interpreter lock for some milliseconds."""
 
 
-class KeywordHit(msgspec.Struct, frozen=True, gc=False):
-    """One session found by word; ``part`` and ``position`` tell its best exchange (part -1: only title or files)."""
-
-    entry: Entry
-    score: float
-    reasons: tuple[Reason, ...]
-    part: int = -1
-    position: int = 0
-
-
 def search_keyword(
     library: Library,
     table: MessageTable,
@@ -55,48 +42,46 @@ def search_keyword(
     now: datetime,
     cancel: Cancel | None = None,
     tool_texts: ToolTexts | None = None,
-) -> list[KeywordHit]:
+) -> KeywordHits:
     """Return the sessions that match, best first, ties newest first. Filters alone list sessions, newest first.
 
     When the query asks for tools, what they were given and gave back (``tool_texts``) counts as messages do.
     Raises Cancelled when cancelled meanwhile.
     """
     cancel = cancel or Cancel()
-    entries = matching(library, query)
+    columns = library.columns
+    chosen = columns.selected(query)
     words = query_words(query)
     if not words:
-        return [KeywordHit(entry, 0.0, ()) for entry in entries]
+        return KeywordHits.listed(library, np.flatnonzero(chosen))
     whole = fold(query.text)
     cursor = table.connection.cursor()
     cancel.on_cancel(cursor.interrupt)
 
-    def find(some: Sequence[str], within: set[int] | None) -> list[PartMatch]:
+    def find(some: Sequence[str], within: set[int] | None) -> PartMatches:
         cancel.check()
         # a word that no message holds may be in the tools
         return table.find(some, whole, cursor, None if query.in_tools else within)
 
-    found = _by_session(find_words(words, whole, library, find), library)
+    texts = [_in_messages(find_words(words, whole, library, find), columns)]
     cancel.check()
     tools: dict[tuple[str, int], ToolMatch] = {}
     if query.in_tools and tool_texts is not None:
-        tools = _find_in_tools(entries, words, tool_texts, cancel)
-    asked = _Asked(whole, len(words), now, now - RECENT, tools)
-    hits = []
-    for entry in entries:
-        hit = _hit(entry, found.get(entry.numbers, ()), asked)
-        if hit is not None:
-            hits.append(hit)
-    hits.sort(key=_by_score)  # the entries stand newest first, and sorting keeps that order among equals
-    return _without_copies(hits, table, tools, words)
-
-
-def _by_score(hit: KeywordHit) -> float:
-    return -hit.score
+        tools = _find_in_tools([library.entries[row] for row in np.flatnonzero(chosen)], words, tool_texts, cancel)
+        texts.append(_in_tools(tools, library, len(words)))
+    evidence, every_word = _evidence(whole, texts, columns, now, len(words))
+    matching_rows = ((evidence.title_hits > 0) | (evidence.file_hits > 0) | every_word) & chosen
+    kept = _without_copies(matching_rows, _Asked(library, table, tools, words, whole))
+    rows = np.flatnonzero(kept)
+    scores = evidence.scores[rows]
+    # the entries stand newest first, and a stable sort keeps that order among equals
+    order = np.argsort(-scores, kind="stable")
+    return KeywordHits(library, rows[order], scores[order], evidence, whole)
 
 
 def matching(library: Library, query: Query) -> Sequence[Entry]:
     """Return the entries that satisfy the query's filters, newest first."""
-    return [entry for entry in library.entries if matches(query, entry.session)]
+    return [library.entries[row] for row in np.flatnonzero(library.columns.selected(query))]
 
 
 def query_words(query: Query) -> list[str]:
@@ -104,43 +89,47 @@ def query_words(query: Query) -> list[str]:
     return list(dict.fromkeys(word for word in map(fold, (*query.words, *query.phrases)) if word))
 
 
-Find = Callable[[Sequence[str], set[int] | None], list[PartMatch]]
+Find = Callable[[Sequence[str], set[int] | None], PartMatches]
 """Looks for some words, in all parts or in those alone."""
 
 
-def find_words(words: Sequence[str], whole: str, library: Library, find: Find) -> list[PartMatch]:
+def find_words(words: Sequence[str], whole: str, library: Library, find: Find) -> PartMatches:
     """Look for the words, some dozens at a time: a pasted page has thousands, and few sessions hold the first ones."""
-    found = {match.part: match for match in find(words[:_WORDS_AT_ONCE], None)}
+    found = find(words[:_WORDS_AT_ONCE], None)
     for first in range(_WORDS_AT_ONCE, len(words), _WORDS_AT_ONCE):
-        some = words[first : first + _WORDS_AT_ONCE]
-        more = {match.part: match for match in find(some, _still_possible(found.values(), whole, library))}
-        for part in found.keys() | more.keys():
-            before = found.get(part, PartMatch(part, (0,) * first, 0))
-            after = more.get(part, PartMatch(part, (0,) * len(some), 0))
-            best = before.best if any(before.counts) else after.best
-            found[part] = PartMatch(part, before.counts + after.counts, best)
-    return list(found.values())
+        possible = _still_possible(found, whole, library)
+        found = of_more_words(found, find(words[first : first + _WORDS_AT_ONCE], possible))
+    return found
 
 
-def _still_possible(found: Iterable[PartMatch], whole: str, library: Library) -> set[int]:
+def _still_possible(found: PartMatches, whole: str, library: Library) -> set[int]:
     """Return the parts of sessions that hold all words looked for so far, or match by title or file anyway."""
-    possible: set[int] = set()
-    for parts in _by_session(found, library).values():
-        entry = library.by_number[parts[0].part]
-        all_words = all(any(counts) for counts in zip(*(match.counts for match in parts), strict=True))
-        if all_words or whole in entry.title or any(whole in path for path in entry.paths):
-            possible.update(entry.numbers)
-    return possible
+    columns = library.columns
+    texts = _in_messages(found, columns)
+    said = _totals([texts], len(library.entries), found.counts.shape[1])
+    possible = (said > 0).all(axis=1) | columns.title_holds(whole) | (columns.paths_holding(whole) > 0)
+    possible &= (said > 0).any(axis=1)
+    return {number for row in np.flatnonzero(possible) for number in library.entries[row].numbers}
 
 
-def _by_session(found: Iterable[PartMatch], library: Library) -> dict[tuple[int, ...], list[PartMatch]]:
-    """Return what was found by the session it is of, each known by the numbers of its parts."""
-    by_session: dict[tuple[int, ...], list[PartMatch]] = {}
-    for match in found:
-        entry = library.by_number.get(match.part)
-        if entry is not None:
-            by_session.setdefault(entry.numbers, []).append(match)
-    return by_session
+class _Texts(msgspec.Struct, frozen=True):
+    """What was found in messages, or in tools: one row for each part in which something was."""
+
+    entries: Rows
+    """Rows of the library."""
+    found: PartMatches
+    held: Rows
+    """How many of the words the best place holds, or for messages the whole part."""
+    order: Rows
+    """Place of the part in its session; the main conversation's first."""
+    by_tools: bool = False
+
+
+def _in_messages(found: PartMatches, columns: Columns) -> _Texts:
+    entries = columns.entries_of(found.parts)
+    known = entries >= 0
+    found, entries = found.of_parts(known), entries[known]
+    return _Texts(entries, found, np.count_nonzero(found.counts, axis=1), columns.order_of(found.parts))
 
 
 def _find_in_tools(
@@ -151,117 +140,112 @@ def _find_in_tools(
     return find_in_tools(tool_texts(paths, cancel), words, left_out, cancel)
 
 
-class _Asked(msgspec.Struct, frozen=True):
-    """What every session is held against."""
-
-    whole: str
-    word_count: int
-    now: datetime
-    recent_from: datetime
-    """Sessions that started before it get no points for being recent."""
-    tools: Mapping[tuple[str, int], ToolMatch]
-
-
-def _hit(entry: Entry, found: Sequence[PartMatch], asked: _Asked) -> KeywordHit | None:
-    """Return the hit of one session, None when it doesn't match. Runs for every session at every keystroke."""
-    session = entry.session
-    title_hit = asked.whole in entry.title
-    file_hits = [path for path in entry.paths if asked.whole in path] if asked.whole in entry.all_paths else []
-    in_tools = _tool_matches(entry, asked.tools) if asked.tools else []
-    said = found[0].counts if len(found) == 1 else _totals([match.counts for match in found], asked.word_count)
-    pairs, used = sum(said), 0
-    if in_tools:
-        with_tools = _totals([said, *(match.counts for _number, match in in_tools)], asked.word_count)
-        used = sum(with_tools) - pairs
-        every_word = all(with_tools)
-    else:
-        every_word = pairs > 0 and all(said)
-    if not (title_hit or file_hits or every_word):
-        return None
-    started = session.started_at
-    fresh = recency(started, asked.now) if started is not None and started >= asked.recent_from else 0.0
-    changed = min(len(entry.paths), CHANGES_COUNTED)
-    score = match_points(title_hit, len(file_hits), pairs + used) + fresh + changed
-    reasons = [Reason("title", TITLE_POINTS)] if title_hit else []
-    if file_hits:
-        reasons += [Reason("file", FILE_POINTS, path) for path in file_hits]
-    if pairs:
-        reasons.append(Reason("words", WORD_POINTS * pairs, str(pairs)))
-    if used:
-        reasons.append(Reason("tool", WORD_POINTS * used, str(used)))
-    if fresh:
-        reasons.append(Reason("recent", fresh))
-    if changed:
-        reasons.append(Reason("changes", float(changed)))
-    if len(found) == 1 and not in_tools:
-        return KeywordHit(entry, score, tuple(reasons), found[0].part, found[0].best)
-    return KeywordHit(entry, score, tuple(reasons), *_best_place(entry, found, in_tools))
+def _in_tools(tools: dict[tuple[str, int], ToolMatch], library: Library, words: int) -> _Texts:
+    rows: list[tuple[int, int, int, int, int]] = []
+    counts: list[list[int]] = []
+    for (path, number), match in tools.items():
+        entry = library.by_place.get((path, number))
+        if entry is None:
+            continue
+        place = [(part.path, part.number) for part in entry.parts].index((path, number))
+        if entry.numbers[place] >= 0:
+            row = library.columns.row_of[entry.session.key]
+            rows.append((row, entry.numbers[place], match.best, match.best_words, place))
+            counts.append(match.counts)
+    entries, parts, best, held, order = np.array(rows, np.int64).reshape(-1, 5).T
+    return _Texts(
+        entries, PartMatches(parts, np.array(counts, np.int64).reshape(-1, words), best), held, order, by_tools=True
+    )
 
 
-def _totals(counts: Sequence[Sequence[int]], word_count: int) -> Sequence[int]:
-    """Return for each word the sum of its counts."""
-    return [sum(column) for column in zip(*counts, strict=True)] if counts else [0] * word_count
+def _totals(texts: Sequence[_Texts], entries: int, words: int) -> NDArray[np.int64]:
+    """Return for each session and word how many messages, or texts of tools, contain it."""
+    totals = np.zeros((entries, words), np.int64)
+    for one in texts:
+        for word in range(words):
+            counts = np.bincount(one.entries, weights=one.found.counts[:, word], minlength=entries)
+            totals[:, word] += counts.astype(np.int64)
+    return totals
 
 
-def _tool_matches(entry: Entry, tools: Mapping[tuple[str, int], ToolMatch]) -> list[tuple[int, ToolMatch]]:
-    """Return what was found in the session's tools, each with the number of its part."""
-    return [
-        (number, match)
-        for number, part in zip(entry.numbers, entry.parts, strict=True)
-        if number >= 0 and (match := tools.get((part.path, part.number))) is not None
-    ]
+def _evidence(
+    whole: str, texts: Sequence[_Texts], columns: Columns, now: datetime, words: int
+) -> tuple[Evidence, Flags]:
+    """Return what speaks for each session, and whether its texts hold every word."""
+    title_hits = columns.title_holds(whole).astype(np.float64)
+    file_hits = columns.paths_holding(whole).astype(np.float64)
+    said = _totals([one for one in texts if not one.by_tools], len(title_hits), words)
+    pairs = said.sum(axis=1).astype(np.float64)
+    with_tools = said
+    if len(texts) > 1:
+        with_tools = _totals(texts, len(title_hits), words)
+    used = with_tools.sum(axis=1) - pairs
+    recent, changes = columns.recency(now), columns.changes.astype(np.float64)
+    scores = keyword_score(title_hits, file_hits, pairs + used, recent, changes)
+    parts, positions = _best_places(texts, len(title_hits))
+    evidence = Evidence(title_hits, file_hits, pairs, used, recent, changes, scores, parts, positions)
+    every_word: Flags = np.all(with_tools > 0, axis=1)
+    return evidence, every_word
 
 
-def _best_place(entry: Entry, found: Sequence[PartMatch], in_tools: Sequence[tuple[int, ToolMatch]]) -> tuple[int, int]:
-    """Return the (part, position) of the best exchange; part -1 when no text was found.
+def _best_places(texts: Sequence[_Texts], entries: int) -> tuple[Rows, Rows]:
+    """Return the (part, position) of each session's best exchange; part -1 when no text was found.
 
     A part whose messages hold the most of the words comes first, the main conversation's before a subagent's; tools
     only when one of their texts holds more of them.
     """
-    order = {number: place for place, number in enumerate(entry.numbers)}
-    places = [(sum(map(bool, one.counts)), True, -order.get(one.part, 0), one.part, one.best) for one in found]
-    places += [(one.best_words, False, -order[number], number, one.best) for number, one in in_tools]
-    best = max(places, key=lambda place: place[:3], default=None)
-    return (-1, 0) if best is None else best[3:]
+    entry = np.concatenate([one.entries for one in texts])
+    part = np.concatenate([one.found.parts for one in texts])
+    position = np.concatenate([one.found.best for one in texts])
+    several = np.bincount(entry, minlength=entries)[entry] > 1
+    if several.any():
+        held = np.concatenate([one.held for one in texts])
+        by_tools = np.repeat([one.by_tools for one in texts], [len(one.entries) for one in texts])
+        order = np.concatenate([one.order for one in texts])
+        rows = np.flatnonzero(several)
+        # what is written last stays
+        rows = rows[np.lexsort((order[rows], by_tools[rows], -held[rows]))[::-1]]
+        rows = np.concatenate((np.flatnonzero(~several), rows))
+        entry, part, position = entry[rows], part[rows], position[rows]
+    parts, positions = np.full(entries, -1, np.int64), np.zeros(entries, np.int64)
+    parts[entry], positions[entry] = part, position
+    return parts, positions
 
 
-def _without_copies(
-    hits: list[KeywordHit], table: MessageTable, tools: Mapping[tuple[str, int], ToolMatch], words: Sequence[str]
-) -> list[KeywordHit]:
+class _Asked(msgspec.Struct, frozen=True):
+    """What a session that copies another one is held against."""
+
+    library: Library
+    table: MessageTable
+    tools: dict[tuple[str, int], ToolMatch]
+    words: Sequence[str]
+    whole: str
+
+
+def _without_copies(found: Flags, asked: _Asked) -> Flags:
     """Drop hits that another hit doubles: a session that another one continues, a fork found only by what it copied."""
-    found = {hit.entry.session.id: hit for hit in hits}
-    kept = []
-    for hit in hits:
-        session = hit.entry.session
-        if session.continued_by and session.continued_by in found:
-            continue
-        origin = found.get(session.copied_from) if session.copied_from else None
-        if origin is not None and not _on_its_own(hit, origin.entry, table, tools, words):
-            continue
-        kept.append(hit)
+    columns = asked.library.columns
+    kept = found & ~((columns.continued_by >= 0) & found[columns.continued_by])
+    forks = kept & (columns.copied_from >= 0) & found[columns.copied_from]
+    for row in np.flatnonzero(forks):
+        entry, origin = asked.library.entries[row], asked.library.entries[columns.copied_from[row]]
+        kept[row] = _on_its_own(entry, origin, asked)
     return kept
 
 
-def _on_its_own(
-    hit: KeywordHit,
-    origin: Entry,
-    table: MessageTable,
-    tools: Mapping[tuple[str, int], ToolMatch],
-    words: Sequence[str],
-) -> bool:
+def _on_its_own(entry: Entry, origin: Entry, asked: _Asked) -> bool:
     """Whether something beside what was copied was found: a title, a file, a message or a tool of its own."""
-    for reason in hit.reasons:
-        if reason.kind == "title" and hit.entry.title != origin.title:
-            return True
-        if reason.kind == "file" and reason.detail not in origin.paths:
-            return True
-    for part in hit.entry.parts:
-        match = tools.get((part.path, part.number))
+    if asked.whole in entry.title and entry.title != origin.title:
+        return True
+    if any(asked.whole in path and path not in origin.paths for path in entry.paths):
+        return True
+    for part in entry.parts:
+        match = asked.tools.get((part.path, part.number))
         if match is not None and match.positions - part.copied:
             return True
     return any(
-        table.contains_outside(number, words, part.copied)
-        for number, part in zip(hit.entry.numbers, hit.entry.parts, strict=True)
+        asked.table.contains_outside(number, asked.words, part.copied)
+        for number, part in zip(entry.numbers, entry.parts, strict=True)
         if number >= 0
     )
 

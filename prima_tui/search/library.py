@@ -4,31 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from prima_tui.model.session import Session, shown_path
 from prima_tui.model.text import fold
-from prima_tui.sources.assemble import Assembled, Part
+from prima_tui.search.entry import Entry
+from prima_tui.sources.assemble import Assembled
+
+if TYPE_CHECKING:
+    from prima_tui.search.columns import Columns
+
+__all__ = ["Entry", "Library", "build_library", "folded_paths", "newest_first"]
 
 _EARLY = datetime.min.replace(tzinfo=UTC)
 
 
-class Entry(msgspec.Struct, frozen=True):
-    """One session with what a search compares: its folded title and paths, and where its messages are."""
-
-    session: Session
-    parts: tuple[Part, ...]
-    numbers: tuple[int, ...]
-    """For each part, its number in the message table (-1: not there)."""
-    title: str
-    paths: tuple[str, ...]
-    """Folded, each changed file once, relative to the session's own folder."""
-    all_paths: str
-    """They all, one on a line: what no line holds, no path does."""
-
-
-class Library(msgspec.Struct, frozen=True):
+class Library(msgspec.Struct, frozen=True, dict=True):
     """All sessions of the scope as one frozen value, so that a search sees one state from start to end."""
 
     entries: tuple[Entry, ...] = ()
@@ -37,6 +31,14 @@ class Library(msgspec.Struct, frozen=True):
     """Message table's part number to the session it belongs to."""
     by_place: dict[tuple[str, int], Entry] = {}
     """(file path, transcript number) to the session it belongs to."""
+
+    @cached_property
+    def columns(self) -> Columns:
+        """The entries as columns, for searching."""
+        # lists need no numpy, which takes a tenth of a second to load
+        from prima_tui.search.columns import Columns
+
+        return Columns(self.entries)
 
 
 def newest_first(session: Session) -> tuple[datetime, datetime, str]:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
-from prima_tui.index.messages import PartMatch
+from prima_tui.index.part_matches import PartMatches
 from prima_tui.model.query import Query
 from prima_tui.model.text import fold
 
@@ -31,15 +30,12 @@ def content_words(query: Query) -> list[str]:
     return [word for word in words if word not in _EMPTY_WORDS] or words
 
 
-def shares(found: Sequence[PartMatch], words: int, texts: int) -> dict[int, float]:
+def shares(found: PartMatches, texts: int) -> dict[int, float]:
     """Return for each part how much of the words it holds, from 0 to 1; a word that few texts hold weighs more."""
-    holding = [sum(bool(match.counts[place]) for match in found) for place in range(words)]
-    weights = [math.log(1 + texts / (1 + count)) for count in holding]
-    whole = sum(weights) or 1.0
-    return {
-        match.part: sum(weight for weight, count in zip(weights, match.counts, strict=True) if count) / whole
-        for match in found
-    }
+    holds = found.counts > 0
+    weights = [math.log(1 + texts / (1 + count)) for count in holds.sum(axis=0).tolist()]
+    shares_held = (holds @ weights) / (sum(weights) or 1.0)
+    return dict(zip(found.parts.tolist(), shares_held.tolist(), strict=True))
 
 
 def _bare(word: str) -> str:

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from prima_tui.model.scoring import combine, keyword_score, recency
 
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
-OLD = NOW - timedelta(days=100)
 
 
 @pytest.mark.parametrize(("days", "points"), [(0, 10), (3.5, 5), (7, 0), (8, 0), (-1, 10), (1, 10 * 6 / 7)])
@@ -25,13 +24,12 @@ def test_an_unknown_start_counts_nothing_and_a_time_without_zone_is_utc() -> Non
 
 
 def test_the_parts_of_the_score_add_up() -> None:
-    assert keyword_score(True, 0, 0, OLD, NOW, 0) == 20
-    assert keyword_score(False, 3, 0, OLD, NOW, 0) == 30
-    assert keyword_score(False, 0, 7, OLD, NOW, 0) == 14
-    assert keyword_score(False, 0, 0, NOW, NOW, 0) == 10
-    assert keyword_score(False, 0, 0, OLD, NOW, 4) == 4
-    assert keyword_score(False, 0, 0, OLD, NOW, 6) == 5
-    assert keyword_score(True, 1, 2, NOW - timedelta(days=3.5), NOW, 9) == pytest.approx(20 + 10 + 4 + 5 + 5)
+    assert keyword_score(1, 0, 0, 0, 0) == 20
+    assert keyword_score(0, 3, 0, 0, 0) == 30
+    assert keyword_score(0, 0, 7, 0, 0) == 14
+    assert keyword_score(0, 0, 0, 10, 0) == 10
+    assert keyword_score(0, 0, 0, 0, 4) == 4
+    assert keyword_score(1, 1, 2, recency(NOW - timedelta(days=3.5), NOW), 5) == pytest.approx(20 + 10 + 4 + 5 + 5)
 
 
 def test_combined_scores_are_rescaled_and_both_halves_add_twenty_per_cent() -> None:

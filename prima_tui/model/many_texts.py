@@ -1,0 +1,92 @@
+"""Many short texts as one block of bytes, in which a part is looked for in all of them at once.
+
+Texts and what is looked for are compared as UTF-8, in which a character's bytes never begin inside another one: so a
+part of the bytes is a part of the text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+Numbers = NDArray[np.int64]
+"""Numbers of texts, ascending, each once."""
+
+
+def utf8(text: str) -> bytes:
+    """Return the text's bytes; what a text holds that is no character (a lone surrogate) is kept too."""
+    return text.encode("utf-8", "surrogatepass")
+
+
+class ManyTexts:
+    """Texts known by their number, from 0. Finding a part takes a few operations on the whole block, not one a text."""
+
+    def __init__(self, data: NDArray[np.uint8], starts: NDArray[np.int64]) -> None:
+        """``data`` holds the texts one after the other; text n is ``data[starts[n] : starts[n + 1]]``."""
+        self._data = data
+        self._starts = starts
+        self._lengths = np.diff(starts)
+        self._frequencies: NDArray[np.int64] | None = None
+
+    @classmethod
+    def of(cls, texts: Iterable[str]) -> ManyTexts:
+        """Return the block of some texts."""
+        encoded = [utf8(text) for text in texts]
+        starts = np.zeros(len(encoded) + 1, np.int64)
+        np.cumsum([len(one) for one in encoded], out=starts[1:])
+        return cls(np.frombuffer(b"".join(encoded), np.uint8), starts)
+
+    def __len__(self) -> int:
+        return len(self._lengths)
+
+    def containing(self, part: bytes) -> Numbers:
+        """Return the texts that contain the part (every text contains the empty one)."""
+        if not part:
+            return np.arange(len(self))
+        places = self._places(part)
+        texts = np.searchsorted(self._starts, places, side="right") - 1
+        texts = texts[places + len(part) <= self._starts[texts + 1]]
+        return texts if not len(texts) else texts[np.concatenate(([True], texts[1:] != texts[:-1]))]
+
+    def starting(self, part: bytes) -> Numbers:
+        """Return the texts that begin with the part."""
+        texts = np.flatnonzero(self._lengths >= len(part))
+        return self._agreeing(texts, self._starts[texts], part)
+
+    def ending(self, part: bytes) -> Numbers:
+        """Return the texts that end with the part."""
+        texts = np.flatnonzero(self._lengths >= len(part))
+        return self._agreeing(texts, self._starts[texts + 1] - len(part), part)
+
+    def equal(self, whole: bytes) -> Numbers:
+        """Return the texts that are just this."""
+        texts = np.flatnonzero(self._lengths == len(whole))
+        return self._agreeing(texts, self._starts[texts], whole)
+
+    def _agreeing(self, texts: Numbers, places: NDArray[np.int64], part: bytes) -> Numbers:
+        """Return those of the texts that hold the part at their place."""
+        for offset, byte in enumerate(part):
+            if not len(texts):
+                break
+            same = self._data[places + offset] == byte
+            texts, places = texts[same], places[same]
+        return texts
+
+    def _places(self, part: bytes) -> NDArray[np.int64]:
+        """Return where in the block the part stands, also across two texts."""
+        last = len(self._data) - len(part)
+        if last < 0:
+            return np.zeros(0, np.int64)
+        if self._frequencies is None:
+            self._frequencies = np.bincount(self._data, minlength=256)
+        # the rarest byte first: it leaves the fewest places to look at
+        order = sorted(range(len(part)), key=lambda offset: int(self._frequencies[part[offset]]))  # type: ignore[index]
+        first = order[0]
+        places = np.flatnonzero(self._data[first : first + last + 1] == part[first])
+        for offset in order[1:]:
+            if not len(places):
+                break
+            places = places[self._data[places + offset] == part[offset]]
+        return places
