@@ -50,6 +50,7 @@ class PrimaApp(App[PickResult | None]):
         "notice_screen.tcss",
         "file_history.tcss",
         "ask_screen.tcss",
+        "timeline.tcss",
     ]
     COMMAND_PALETTE_BINDING = "ctrl+backslash"
     ESCAPE_TO_MINIMIZE = False

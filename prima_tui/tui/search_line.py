@@ -197,6 +197,11 @@ class SearchLine(Vertical):
         """Empty the field."""
         self.input.value = ""
 
+    def set_text(self, text: str) -> None:
+        """Put another query into the field, the cursor at its end."""
+        self.input.value = text
+        self.input.cursor_position = len(text)
+
     def type_text(self, text: str) -> None:
         """Put text in at the cursor and go there: someone typed while another part had the focus."""
         self.input.focus()

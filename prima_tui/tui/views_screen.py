@@ -16,6 +16,7 @@ from prima_tui.tui.extract_rows import is_extract
 from prima_tui.tui.file_history_screen import FileHistoryScreen, session_paths
 from prima_tui.tui.outcome import SessionPlace
 from prima_tui.tui.results_screen import Wanted
+from prima_tui.tui.timeline_screen import Asked, TimelineScreen
 from prima_tui.tui.working_screen import WorkingScreen
 
 
@@ -24,6 +25,7 @@ class ViewsScreen(WorkingScreen):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         browse_binding("alt+f", "file_history", "Files", "Which sessions changed a file, and which wrote each line"),
+        browse_binding("alt+l", "timeline", "Timeline", "When the present results happened; search in a stretch of it"),
     ]
     _opened: SessionPlace | None = None
     """The session that a view opened here, and where; until another is selected."""
@@ -50,6 +52,17 @@ class ViewsScreen(WorkingScreen):
     def _left_view(self, place: SessionPlace | None) -> None:
         if place is not None:
             self.open_session(place)
+
+    # -- months -------------------------------------------------------------------------------------------------
+
+    def action_timeline(self) -> None:
+        """Open the timeline of the present results."""
+        asked = Asked(self.query_text, self.mode, self.deep)
+        self.app.push_screen(TimelineScreen(self.memory, asked, self._clock), self._search_for)
+
+    def _search_for(self, query: str | None) -> None:
+        if query is not None:
+            self._search_line.set_text(query)
 
     # -- a session that a view found ------------------------------------------------------------------------------
 

@@ -1,0 +1,34 @@
+"""Changing one filter of a typed query and leaving everything else as it was typed."""
+
+from __future__ import annotations
+
+from prima_tui.model.query import FilterName, parse
+
+
+def without_filter(raw: str, name: FilterName) -> str:
+    """Return the query without its filters of a name, negated ones kept."""
+    kept: list[str] = []
+    for piece in parse(raw).pieces:
+        text = raw[piece.start : piece.end]
+        if not (piece.kind in ("filter", "bad") and _is_named(text, name)):
+            kept.append(text)
+    return " ".join(kept)
+
+
+def with_filter(raw: str, name: FilterName, value: str) -> str:
+    """Return the query with one filter of a name, in place of those it had; at its end, where it had none."""
+    written = f'{name}:"{value}"' if any(letter.isspace() for letter in value) or not value else f"{name}:{value}"
+    kept: list[str] = []
+    for piece in parse(raw).pieces:
+        text = raw[piece.start : piece.end]
+        if not (piece.kind in ("filter", "bad") and _is_named(text, name)):
+            kept.append(text)
+        elif written:
+            kept.append(written)
+            written = ""
+    return " ".join([*kept, written] if written else kept)
+
+
+def _is_named(text: str, name: FilterName) -> bool:
+    names = (name, "source") if name == "agent" else (name,)
+    return text.lower().startswith(tuple(f"{one}:" for one in names))
