@@ -36,6 +36,10 @@ def _options(command: Command) -> Command:
     )(command)
 
 
+def _collection_option(command: Command) -> Command:
+    return click.option("--collection", default="", metavar="NAME", help="Only documents of this collection.")(command)
+
+
 _budget_option = click.option(
     "--budget", type=click.FloatRange(0), default=None, help="Seconds for indexing first (default 20)."
 )
@@ -124,15 +128,22 @@ def index(workspace: Path | None, as_json: bool, budget: float | None, rebuild: 
 )
 @click.option("-n", "--limit", type=click.IntRange(0), default=10, show_default=True, help="Most results.")
 @_budget_option
+@_collection_option
 def search(
-    query: tuple[str, ...], workspace: Path | None, as_json: bool, mode: Mode, limit: int, budget: float | None
+    query: tuple[str, ...],
+    workspace: Path | None,
+    as_json: bool,
+    mode: Mode,
+    limit: int,
+    budget: float | None,
+    collection: str,
 ) -> None:
     """Ranked documents, each with its best chunk."""
     from prima_tui import output_documents as output
 
     documents = _documents(workspace)
     notes = [] if mode == "keyword" else _update(documents, budget)
-    answer = documents.find(" ".join(query), mode, limit)
+    answer = documents.find(" ".join(query), mode, limit, collection=collection)
     warn([*answer.warnings, *notes], as_json)
     print_result(
         output.documents_json(answer, notes) if as_json else None,
@@ -145,7 +156,15 @@ def search(
 @_options
 @click.option("-n", "--limit", type=click.IntRange(1, 20), default=6, show_default=True, help="Most chunks.")
 @_budget_option
-def ask(question: tuple[str, ...], workspace: Path | None, as_json: bool, limit: int, budget: float | None) -> None:
+@_collection_option
+def ask(
+    question: tuple[str, ...],
+    workspace: Path | None,
+    as_json: bool,
+    limit: int,
+    budget: float | None,
+    collection: str,
+) -> None:
     """The best chunks for a question, and an answer from them where a model is configured ([ask])."""
     from prima_tui import output_documents as output
     from prima_tui.model.text import shown
@@ -165,7 +184,7 @@ def ask(question: tuple[str, ...], workspace: Path | None, as_json: bool, limit:
             write_out((("" if said else "\nAnswer:\n") + shown(text)).encode("utf-8", "replace"))
             said = True
 
-    asked = documents.ask(" ".join(question), limit, piece, on_hits=chunks)
+    asked = documents.ask(" ".join(question), limit, piece, on_hits=chunks, collection=collection)
     if as_json:
         print_result(output.asked_json(asked, notes), str)
         return

@@ -21,6 +21,8 @@ from prima_tui.errors import PrimaError
 APP = "prima-tui"
 MEMORY_FOLDER = ".prima-memory"
 EXPECTED_HOST = "claude-code"
+DOCUMENT_TABLES = frozenset(("documents", "ask", "collections"))
+"""Tables of a configuration file that are read where documents are."""
 
 
 class Paths(msgspec.Struct, frozen=True):
@@ -103,16 +105,9 @@ def load_settings(workspace: Path, paths: Paths | None = None) -> Settings:
     model = ModelSettings()
     own = paths.config / "config.toml"
     for path in (own, workspace / MEMORY_FOLDER / "config.toml"):
-        try:
-            with path.open("rb") as file:
-                table = tomllib.load(file)
-        except (FileNotFoundError, NotADirectoryError):
-            continue
-        except (OSError, ValueError) as error:
-            problems.append(f"{path}: not used: {error}")
-            continue
+        table = read_table(path, problems)
         for name, value in table.items():
-            if name in ("documents", "ask") and path == own:
+            if name in DOCUMENT_TABLES and path == own:
                 continue  # read where documents are
             if name == "keys" and isinstance(value, dict):
                 keys.update({str(k): str(v) for k, v in value.items()})
@@ -125,6 +120,18 @@ def load_settings(workspace: Path, paths: Paths | None = None) -> Settings:
             else:
                 problems.append(f"{path}: {name} = {value!r} is not a setting, or not of its kind; it is ignored")
     return Settings(paths=paths, model=_complete(model, problems), keys=keys, problems=tuple(problems), **values)
+
+
+def read_table(path: Path, problems: list[str]) -> Mapping[str, Any]:
+    """Return what a TOML file holds; nothing for a missing one, and for one that can't be read a line in problems."""
+    try:
+        with path.open("rb") as file:
+            return tomllib.load(file)
+    except (FileNotFoundError, NotADirectoryError):
+        pass
+    except (OSError, ValueError) as error:
+        problems.append(f"{path}: not used: {error}")
+    return {}
 
 
 def _with_model_table(

@@ -116,15 +116,17 @@ class Documents:
         cancel: Cancel | None = None,
         now: datetime | None = None,
         every_chunk: bool = False,
+        collection: str = "",
     ) -> DocumentsAnswer:
         """Answer a query from the index as it stands, and from files too new to be in it by word.
 
         Each document stands there once with its best chunk. With ``every_chunk`` the query is taken as a question, and
-        the chunks that answer it best come back, whatever document they are of and whatever the mode. When the semantic
-        half fails, keyword hits come with a warning. Raises Cancelled.
+        the chunks that answer it best come back, whatever document they are of and whatever the mode. ``collection``
+        names the only one whose documents count. When the semantic half fails, keyword hits come with a warning.
+        Raises Cancelled.
         """
         from prima_tui.model.query import parse
-        from prima_tui.search.documents import DocumentSearch
+        from prima_tui.search.documents import DocumentSearch, unknown_collections
 
         started = time.perf_counter()
         query = query.encode("utf-8", "replace").decode()  # a shell may pass on bytes that are no text
@@ -137,11 +139,13 @@ class Documents:
         except PrimaError as error:
             warnings.append(f"documents are read anew, and found by word only: {error}")
         self._take_new_files(cancel)
-        parsed = parse(query, now)
+        parsed = parse(f'{query} collection:"{collection}"' if collection else query, now)
         warnings += parsed.problems
         with self._opening:
             if self._search is None:
                 self._search = DocumentSearch(index)
+            self._search.collections = self._document_settings().collections
+            warnings += unknown_collections(parsed, [one.name for one in self._search.collections])
         if every_chunk:
             hits = self._search.chunks(parsed, self._model().query, cancel, warnings, limit)
         else:
@@ -159,6 +163,7 @@ class Documents:
     def _take_new_files(self, cancel: Cancel) -> None:
         """Let files that are too new to be in the index be found by word."""
         from prima_tui.documents.document import read_document
+        from prima_tui.documents.formats import missing_extra
         from prima_tui.documents.walk import walk
 
         with self._opening:
@@ -166,13 +171,17 @@ class Documents:
                 return
             settings = self._document_settings()
             index = self._opened()
-            found = walk(self.root, settings.include, settings.exclude, lambda: cancel.cancelled)
+            found = walk(
+                self.root, settings.include, settings.exclude, lambda: cancel.cancelled, settings.in_a_collection
+            )
             cancel.check()
             stored = index.stored()
             new = {
                 file.path: file
                 for file in found.files
-                if file.path not in stored and file.size <= settings.largest_megabytes * 1_000_000
+                if file.path not in stored
+                and file.size <= settings.largest_megabytes * 1_000_000
+                and not missing_extra(file.path)
             }
             states = {path: (file.size, file.mtime_ns) for path, file in new.items()}
             index.drop_unstored([path for path, state in self._new.items() if states.get(path) != state])
@@ -237,6 +246,9 @@ class Documents:
             stale_files=tuple(sorted([*(file.path for file in found.changed), *found.gone])),
             model=self._model().name,
             answering_model=self.answering_model,
+            collections=tuple(
+                (one.name, sum(one.holds(file.path) for file in found.files)) for one in settings.collections
+            ),
             warnings=(*warnings, *found.warnings),
         )
 
@@ -248,6 +260,7 @@ class Documents:
         *,
         on_hits: Callable[[tuple[DocumentHit, ...]], None] | None = None,
         cancel: Cancel | None = None,
+        collection: str = "",
     ) -> Asked:
         """Return the best chunks for a question and, where a model is configured, an answer written from them.
 
@@ -255,7 +268,7 @@ class Documents:
         """
         started = time.perf_counter()
         cancel = cancel or Cancel()
-        found = self.find(question, "combined", limit, cancel=cancel, every_chunk=True)
+        found = self.find(question, "combined", limit, cancel=cancel, every_chunk=True, collection=collection)
         settings = self._document_settings()
         if on_hits is not None:
             on_hits(found.hits)

@@ -129,7 +129,10 @@ def _add_document_tools(server: MCPServer[dict[str, object]], ask: Questions) ->
             bool, Field(description="Also have the local model write a short answer, where one is configured.")
         ] = False,
     ) -> Annotated[CallToolResult, answers.ChunksAnswer]:
-        """The parts of this project's own documents that answer a question: file, heading, lines, text."""
+        """The parts of this project's own documents that answer a question: file, heading, lines, text.
+
+        `collection:NAME` in the question keeps to one of the collections that memory_status names.
+        """
         return await _answered(partial(ask.query, question, limit, answer))
 
     @server.tool(title="Search the documents", annotations=_READS)
@@ -139,7 +142,10 @@ def _add_document_tools(server: MCPServer[dict[str, object]], ask: Questions) ->
         limit: Limit = 10,
         offset: Offset = 0,
     ) -> Annotated[CallToolResult, answers.ChunksAnswer]:
-        """This project's documents that hold the words or their meaning, each with its best part."""
+        """This project's documents that hold the words or their meaning, each with its best part.
+
+        `collection:NAME` in the query keeps to one of the collections that memory_status names.
+        """
         return await _answered(partial(ask.documents_found, query, mode, limit, offset))
 
     @server.tool(title="State of the memory", annotations=_READS)

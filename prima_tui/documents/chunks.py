@@ -14,7 +14,7 @@ from itertools import pairwise
 
 import msgspec
 
-from prima_tui.documents.markdown import Heading, markdown_outline
+from prima_tui.documents.markdown import Heading, Outline, markdown_outline
 from prima_tui.model.documents import Chunk
 
 MOST_WORDS = 400
@@ -53,7 +53,11 @@ class _Section(msgspec.Struct, frozen=True):
 
 def split_markdown(text: str) -> list[Chunk]:
     """Return the chunks of a Markdown document whose lines end in a line feed; none when it is blank."""
-    outline = markdown_outline(text)
+    return split_outlined(text, markdown_outline(text))
+
+
+def split_outlined(text: str, outline: Outline) -> list[Chunk]:
+    """Return the chunks of a document by its headings; none when it is blank."""
     splitter = _Splitter(text, outline.tables)
     return splitter.chunks(splitter.by_headings(outline.headings, outline.body_starts))
 

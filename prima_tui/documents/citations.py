@@ -14,7 +14,7 @@ from prima_tui.model.documents import Citation, DocumentHit
 MARK = " (not given)"
 _LONGEST = 200
 """Characters of a citation that is not closed yet; beyond them it is none."""
-_NAME = r"[^\s\[\](){}<>\"'`,;:*|]+\.(?:md|markdown|txt|rst|org)\b"
+_NAME = r"[^\s\[\](){}<>\"'`,;:*|]+\.(?:md|markdown|txt|rst|org|ipynb|pdf)\b"
 # A number in brackets directly after a word is an index in code.
 _CITATION = re.compile(
     rf"(?<![\w\])])\[(?P<inner>\d{{1,3}}(?:[^\[\]\n]{{0,{_LONGEST}}}))\]|(?P<name>{_NAME})", re.IGNORECASE

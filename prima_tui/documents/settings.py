@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import tomllib
+import re
 from collections.abc import Mapping
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import msgspec
 from pathspec import GitIgnoreSpec
 
-from prima_tui.config import is_endpoint, is_loopback
+from prima_tui.config import DOCUMENT_TABLES, is_endpoint, is_loopback, read_table
+from prima_tui.documents.collections import Collection
 from prima_tui.documents.project import MEMORY_FOLDER
 from prima_tui.documents.walk import DEFAULT_INCLUDE
+
+_NAME = re.compile(r"[\w-]{1,40}")
 
 
 class AskSettings(msgspec.Struct, frozen=True):
@@ -43,8 +46,14 @@ class DocumentSettings(msgspec.Struct, frozen=True):
     largest_megabytes: float = 10.0
     """A larger file is left out."""
     ask: AskSettings = AskSettings()
+    collections: tuple[Collection, ...] = ()
+    """What is in one of them is a document too."""
     problems: tuple[str, ...] = ()
     """What was wrong in the configuration files, one line each."""
+
+    def in_a_collection(self, path: str) -> bool:
+        """Tell whether a file (its path relative to the project's root) is in one of the collections."""
+        return any(one.holds(path) for one in self.collections)
 
 
 def load_document_settings(root: Path, user_file: Path) -> DocumentSettings:
@@ -55,21 +64,17 @@ def load_document_settings(root: Path, user_file: Path) -> DocumentSettings:
     settings = DocumentSettings()
     problems: list[str] = []
     for path, trusted in ((user_file, True), (root / MEMORY_FOLDER / "config.toml", False)):
-        try:
-            with path.open("rb") as file:
-                table = tomllib.load(file)
-        except (FileNotFoundError, NotADirectoryError):
-            continue
-        except (OSError, ValueError) as error:
-            problems.append(f"{path}: not used: {error}")
-            continue
+        table = read_table(path, problems)
         for name, value in table.items():
             if name == "documents" and isinstance(value, dict):
                 settings = _with_documents(settings, value, path, problems)
             elif name == "ask" and isinstance(value, dict):
                 ask = _with_ask(settings.ask, value, path, problems, trusted=trusted)
                 settings = msgspec.structs.replace(settings, ask=ask)
-            elif not trusted or name in ("documents", "ask"):
+            elif name == "collections" and isinstance(value, dict):
+                collections = _with_collections(settings.collections, value, path, problems)
+                settings = msgspec.structs.replace(settings, collections=collections)
+            elif not trusted or name in DOCUMENT_TABLES:
                 problems.append(f"{path}: {name} is not a setting of a project, or no table; it is ignored")
     ask = settings.ask
     if (ask.url or ask.name) and not ask.configured:
@@ -89,6 +94,40 @@ def _with_documents(
         else:
             problems.append(f"{path}: documents.{name} is not a setting, or not of its kind; it is ignored")
     return msgspec.structs.replace(settings, **values)
+
+
+def _with_collections(
+    known: tuple[Collection, ...], tables: Mapping[str, Any], path: Path, problems: list[str]
+) -> tuple[Collection, ...]:
+    """Return the collections with those of a file added; one that has a known name takes the other's place."""
+    found = {one.name: one for one in known}
+    for name, table in tables.items():
+        fault = _collection_fault(name, table)
+        if fault:
+            problems.append(f"{path}: collections.{name} is ignored: {fault}")
+            continue
+        root = "/".join(PurePosixPath(table.get("root", "").replace("\\", "/")).parts)
+        found[name] = Collection(name, tuple(table["include"]), tuple(table.get("exclude", ())), root)
+    return tuple(found.values())
+
+
+def _collection_fault(name: str, table: object) -> str:
+    """Return what is wrong with a ``[collections.NAME]`` table, "" when nothing is."""
+    if not _NAME.fullmatch(name):
+        return "a name has letters, digits, - and _ only"
+    if not isinstance(table, dict) or not table.get("include"):
+        return "it needs a list of patterns: include"
+    for key, value in table.items():
+        if key in ("include", "exclude"):
+            if not _are_patterns(value):
+                return f"{key} is no list of patterns"
+        elif key == "root":
+            parts = PurePosixPath(value.replace("\\", "/")).parts if isinstance(value, str) else ("..",)
+            if ".." in parts or parts[:1] == ("/",) or (parts and ":" in parts[0]):
+                return "root is no folder inside the project"
+        else:
+            return f"{key} is not a setting"
+    return ""
 
 
 def _are_patterns(value: object) -> bool:

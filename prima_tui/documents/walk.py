@@ -61,13 +61,16 @@ def walk(
     include: Sequence[str] = DEFAULT_INCLUDE,
     exclude: Sequence[str] = (),
     stop: Callable[[], bool] = lambda: False,
+    also: Callable[[str], bool] = lambda _path: False,
 ) -> Walk:
     """Return the documents below ``root``: files that match ``include`` and not ``exclude`` (gitignore syntax).
+
+    ``also`` tells of a path whether it is a document beyond what ``include`` says.
 
     Never raises: a folder that can't be read is a warning. ``stop`` is asked at every folder; a walk that was stopped
     is not complete.
     """
-    walker = _Walker(root, GitIgnoreSpec.from_lines(include), GitIgnoreSpec.from_lines(exclude), stop)
+    walker = _Walker(root, GitIgnoreSpec.from_lines(include), GitIgnoreSpec.from_lines(exclude), stop, also)
     walker.folder("", walker.above())
     walker.links_to_files()
     return Walk(
@@ -76,11 +79,19 @@ def walk(
 
 
 class _Walker:
-    def __init__(self, root: Path, include: GitIgnoreSpec, exclude: GitIgnoreSpec, stop: Callable[[], bool]) -> None:
+    def __init__(
+        self,
+        root: Path,
+        include: GitIgnoreSpec,
+        exclude: GitIgnoreSpec,
+        stop: Callable[[], bool],
+        also: Callable[[str], bool],
+    ) -> None:
         self.root = os.path.realpath(root)
         self.include = include
         self.exclude = exclude
         self.stop = stop
+        self.also = also
         self.found: dict[str, DocumentFile] = {}
         self.warnings: list[str] = []
         self.unread: list[str] = []
@@ -174,7 +185,7 @@ class _Walker:
         self.found[path] = DocumentFile(path, state.st_size, state.st_mtime_ns)
 
     def _wanted(self, path: str, ignores: tuple[_Ignore, ...]) -> bool:
-        return self.include.match_file(path) and not self._left_out(path, ignores)
+        return (self.include.match_file(path) or self.also(path)) and not self._left_out(path, ignores)
 
     def _left_out(self, path: str, ignores: tuple[_Ignore, ...]) -> bool:
         if self.exclude.match_file(path) or f"/{path}".endswith(f"/{_SHARED_LOG}"):

@@ -66,6 +66,7 @@ class Watcher:
         self._known: frozenset[DocumentFile] | None = None
         self._paths: frozenset[str] = frozenset()
         self._documents = GitIgnoreSpec.from_lines(DocumentSettings().include)
+        self._in_a_collection: Callable[[str], bool] = DocumentSettings().in_a_collection
         self._next_look = 0.0
         self._failed = ""
 
@@ -132,7 +133,9 @@ class Watcher:
         """Compare the documents with those of the last time; have them refreshed when they differ."""
         settings = load_document_settings(self.root, self._user_file)
         self._documents = GitIgnoreSpec.from_lines(settings.include)
-        found = frozenset(walk(self.root, settings.include, settings.exclude, self._stop.is_set).files)
+        self._in_a_collection = settings.in_a_collection
+        walked = walk(self.root, settings.include, settings.exclude, self._stop.is_set, settings.in_a_collection)
+        found = frozenset(walked.files)
         if self._stop.is_set() or (found == self._known and not self._failed):
             return
         try:
@@ -162,7 +165,7 @@ class Watcher:
                 return True
             if any(known.startswith(inside + "/") for known in self._paths):
                 return True  # a folder that is gone
-            if self._documents.match_file(inside):
+            if self._documents.match_file(inside) or self._in_a_collection(inside):
                 return True
         return False
 

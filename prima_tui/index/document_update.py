@@ -7,6 +7,7 @@ SHA-256, so an unchanged file costs a look at its bytes and nothing else. A kill
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +17,7 @@ import msgspec
 
 from prima_tui.documents.chunks import passages
 from prima_tui.documents.document import digest, read_document
+from prima_tui.documents.formats import missing_extra
 from prima_tui.documents.settings import DocumentSettings
 from prima_tui.documents.walk import DocumentFile, Walk, walk
 from prima_tui.errors import ModelUnavailable, PrimaError, StoreBusy, StoreUnusable
@@ -51,14 +53,18 @@ class _Stopped(Exception):
 
 def look(root: Path, settings: DocumentSettings, index: DocumentIndex, stop: Callable[[], bool]) -> Look:
     """Walk the project and compare each document's bytes, by their SHA-256, with what the index has loaded."""
-    found = walk(root, settings.include, settings.exclude, stop)
+    found = walk(root, settings.include, settings.exclude, stop, settings.in_a_collection)
     stored = index.stored()
     warnings = [*settings.problems, *found.warnings]
     files: list[DocumentFile] = []
     changed: list[DocumentFile] = []
+    missing: Counter[str] = Counter()
     for file in found.files:
         if stop():
             return Look(tuple(files), (), (), tuple(warnings))
+        if extra := missing_extra(file.path):
+            missing[extra] += 1
+            continue
         if file.size > settings.largest_megabytes * 1_000_000:
             warnings.append(f"{file.path}: left out: it is larger than {settings.largest_megabytes:g} MB")
             continue
@@ -76,6 +82,9 @@ def look(root: Path, settings: DocumentSettings, index: DocumentIndex, stop: Cal
             changed.append(file)
         elif known is not None and known.warning:
             warnings.append(f"{file.path}: {known.warning}")
+    for extra, count in sorted(missing.items()):
+        needed = f"reading them needs an extra (pip install 'prima-tui[{extra}]')"
+        warnings.append(f"{count} {extra} file{'s' * (count > 1)} left out: {needed}")
     present = {file.path for file in files}
     gone = [] if stop() else [path for path in stored if path not in present and not _unknown(path, found)]
     return Look(

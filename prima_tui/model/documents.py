@@ -90,6 +90,8 @@ class DocumentText(msgspec.Struct, frozen=True):
     """Its headings: (level from 1, text, line from 1)."""
     problem: str = ""
     """Why it can't be read; "" mostly."""
+    language: str = ""
+    """Of source code; "" of a text."""
 
 
 class DocumentsProgress(msgspec.Struct, frozen=True):
@@ -127,6 +129,8 @@ class DocumentsStatus(msgspec.Struct, frozen=True):
     model: str
     answering_model: str = ""
     """The model that writes answers, "" when none is configured."""
+    collections: tuple[tuple[str, int], ...] = ()
+    """Name of each collection, and how many documents are in it now."""
     warnings: tuple[str, ...] = ()
 
 

@@ -19,7 +19,7 @@ from prima_tui.model.dates import Period, local_now, period
 from prima_tui.model.session import Session, shown_path
 from prima_tui.model.text import fold
 
-FilterName = Literal["agent", "dir", "branch", "tag", "file", "author", "date", "is", "in"]
+FilterName = Literal["agent", "dir", "branch", "tag", "file", "author", "date", "is", "in", "collection"]
 
 SOURCE_NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
@@ -60,6 +60,7 @@ _NAMES: Mapping[str, FilterName] = {
     "date": "date",
     "is": "is",
     "in": "in",
+    "collection": "collection",
 }
 _EXAMPLES: Mapping[FilterName, str] = {
     "agent": "agent:claude, agent:codex, agent:vscode, agent:copilot-cli, agent:log",
@@ -71,6 +72,7 @@ _EXAMPLES: Mapping[FilterName, str] = {
     "date": "date:<7d, date:>2w, date:today, date:week, date:2026-11-03, date:2026-10..2026-11",
     "is": ", ".join(f"is:{state}" for state in STATES[:4]),
     "in": "in:tools",
+    "collection": "collection:handbook, a name set in .memory/config.toml",
 }
 # A filter's value ends at a space unless it is quoted; a quote that is not closed reaches to the end, so that nothing
 # jumps while one is being typed. The address file://… and the path file::open are no filters.
@@ -170,7 +172,8 @@ def parse(raw: str, now: datetime | None = None, sources: Collection[str] = ()) 
 def asks_for_documents(query: Query) -> bool:
     """Tell whether a query's filters keep nothing but documents: ``is:docs``, ``agent:docs``, ``collection:…``."""
     return any(
-        not one.negated and ((one.name == "is" and one.value == "docs") or one.sources == ("docs",))
+        not one.negated
+        and (one.name == "collection" or (one.name == "is" and one.value == "docs") or one.sources == ("docs",))
         for one in query.filters
     )
 
@@ -268,6 +271,8 @@ def passes(one: Filter, session: Session, subagents: bool = False) -> bool:
             return one.value in fold(session.branch or "")
         case "author":
             return one.value in fold(session.author or "")
+        case "collection":
+            return session.source == "docs" and any(fold(tag) == one.value for tag in session.tags)
         case "tag":
             return any(fold(tag) == one.value for tag in session.tags)
         case "file":

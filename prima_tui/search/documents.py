@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from prima_tui.documents.collections import Collection, names_of
 from prima_tui.errors import ModelUnavailable, PrimaError
 from prima_tui.index.documents import DocumentIndex, Near, StoredDocument
 from prima_tui.index.exchange_store import Similar
@@ -43,7 +44,9 @@ class DocumentSearch:
 
     def __init__(self, index: DocumentIndex) -> None:
         self._index = index
-        self._prepared: tuple[int, Library] | None = None
+        self.collections: tuple[Collection, ...] = ()
+        """The names of those that a document is in are its tags."""
+        self._prepared: tuple[int, tuple[Collection, ...], Library] | None = None
 
     def search(
         self,
@@ -112,9 +115,9 @@ class DocumentSearch:
         return [hit for hit in shown if hit is not None]
 
     def _library(self) -> Library:
-        generation = self._index.generation
-        if self._prepared is not None and self._prepared[0] == generation:
-            return self._prepared[1]
+        state = (self._index.generation, self.collections)
+        if self._prepared is not None and self._prepared[:2] == state:
+            return self._prepared[2]
         documents = sorted(self._index.documents(), key=lambda one: (one.modified_at, one.path), reverse=True)
         entries = tuple(self._entry(one) for one in documents if one.headings)
         library = Library(
@@ -123,14 +126,14 @@ class DocumentSearch:
             by_number={number: entry for entry in entries for number in entry.numbers if number >= 0},
             by_place={(part.path, part.number): entry for entry in entries for part in entry.parts},
         )
-        self._prepared = (generation, library)
+        self._prepared = (*state, library)
         return library
 
     def _entry(self, one: StoredDocument) -> Entry:
         # a line feed stands in no query, so the whole query is found in one heading or not at all
         headings = dict.fromkeys((one.title, *one.headings))
         return Entry(
-            _as_session(one, one.path),
+            _as_session(one, one.path, names_of(self.collections, one.path)),
             tuple(Part(one.path, position, 1) for position in range(len(one.headings))),
             tuple(self._number(one.path, position) for position in range(len(one.headings))),
             fold("\n".join(headings)),
@@ -195,7 +198,7 @@ class DocumentSearch:
         )
 
 
-def _as_session(one: StoredDocument, identifier: str) -> Session:
+def _as_session(one: StoredDocument, identifier: str, collections: tuple[str, ...]) -> Session:
     # a folder that no relative path begins with, so that the path is matched whole
     folder = "/" + one.path.rsplit("/", 1)[0] if "/" in one.path else "/"
     return Session(
@@ -203,9 +206,21 @@ def _as_session(one: StoredDocument, identifier: str) -> Session:
         source=_SOURCE,
         label="[docs]",
         title=one.title,
+        tags=collections,
         started_at=one.modified_at,
         ended_at=one.modified_at,
         workspace=folder,
         files_changed=(FileChange(one.path, "edit"),),
         paths=(one.path,),
     )
+
+
+def unknown_collections(query: Query, names: Sequence[str]) -> list[str]:
+    """Return a line for each filter of a query that asks for a collection which isn't set."""
+    known = {fold(name) for name in names}
+    there = f"there are {', '.join(names)}" if names else "none is set in .memory/config.toml"
+    return [
+        f"collection:{one.value} is no collection: {there}"
+        for one in query.filters
+        if one.name == "collection" and one.value not in known
+    ]

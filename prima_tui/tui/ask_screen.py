@@ -318,12 +318,12 @@ class AskScreen(Screen[None]):
             self._open(row)
 
     def _open(self, row: DocumentRow) -> None:
-        self._start(open_in_editor(self.app, row.file, row.document.first_line), "open")
+        self._start(open_in_editor(self.app, row.file, row.line), "open")
 
     def action_copy_place(self) -> None:
         """Copy file and line of the selected chunk."""
         if row := self._selected:
-            copy_text(self.app, f"{row.file}:{row.document.first_line}")
+            copy_text(self.app, f"{row.file}:{row.line}")
 
     def action_copy_answer(self) -> None:
         """Copy the answer, or where there is none the selected chunk."""

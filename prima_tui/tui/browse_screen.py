@@ -113,7 +113,7 @@ class BrowseScreen(ViewsScreen, DocumentsScreen):
         """Copy the command that resumes the selected session; of a document its place."""
         hit = self._list.selected_hit
         if isinstance(hit, DocumentRow):
-            copy_text(self.app, f"{hit.file}:{hit.document.first_line}")
+            copy_text(self.app, f"{hit.file}:{hit.line}")
         elif hit and is_session(hit):
             work = partial(copy_resume_command, self.app, self.memory, hit.session)
             self.start_work(work, group="resume", exclusive=True)

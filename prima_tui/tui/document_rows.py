@@ -8,6 +8,7 @@ from pathlib import Path
 
 import msgspec
 
+from prima_tui.documents.formats import CONVERTED, extension
 from prima_tui.model.documents import DocumentHit
 from prima_tui.model.hits import Hit, Reason
 from prima_tui.model.scoring import combined_beside
@@ -29,6 +30,11 @@ class DocumentRow(Hit, frozen=True, kw_only=True):
     def file(self) -> Path:
         """The document's file."""
         return Path(self.session.paths[0])
+
+    @property
+    def line(self) -> int:
+        """The line at which an editor opens the file: the chunk's, where the file's lines are the text's."""
+        return 1 if extension(self.document.path) in CONVERTED else self.document.first_line
 
     @property
     def place(self) -> str:

@@ -87,7 +87,7 @@ class DocumentsScreen(WorkingScreen):
         self.start_work(partial(self._open_document, row), group="resume", exclusive=True)
 
     async def _open_document(self, row: DocumentRow) -> None:
-        if await open_in_editor(self.app, row.file, row.document.first_line):
+        if await open_in_editor(self.app, row.file, row.line):
             self._previews.forget()
             self._shown_preview = ()
             self._background.refresh_now()

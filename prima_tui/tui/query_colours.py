@@ -16,10 +16,10 @@ from prima_tui.model.session import Session
 from prima_tui.model.text import fold
 
 _LAST_WORD = re.compile(r"(?:^|\s)(-?)([\w:<>.*/@-]*)$")
-_NAMES = ("agent:", "dir:", "branch:", "tag:", "file:", "author:", "date:", "is:", "in:")
+_NAMES = ("agent:", "dir:", "branch:", "tag:", "file:", "author:", "date:", "is:", "in:", "collection:")
 _FIXED: dict[str, tuple[str, ...]] = {
     "date": ("today", "yesterday", "week", "month", "<7d", ">2w"),
-    "is": ("resumable",),
+    "is": ("resumable", "docs"),
     "in": ("tools",),
 }
 # Values beyond this many of one kind are not learnt: the commonest are those one completes.

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from prima_tui.model.documents import DocumentHit, DocumentText
 from prima_tui.model.text import shown
-from prima_tui.tui.document import Block, Document, clock_text, document_of, text_pieces
+from prima_tui.tui.document import Block, Document, clock_text, document_of, plain_pieces, text_pieces
 from prima_tui.tui.markdown_lines import FENCE
+from prima_tui.tui.styled_lines import without_tabs
 
 CHUNK = 0
 """The place that blocks of the chunk carry, as an exchange's do."""
@@ -20,15 +21,14 @@ def section_document(text: DocumentText, hit: DocumentHit, words: tuple[str, ...
     start, end = chunk_place(text.text, hit)
     before, chunk, after = text.text[:start], text.text[start:end], text.text[end:]
     first = before.count("\n") + 1
-    blocks = list(_blocks(before, -1, None))
+    blocks = list(_blocks(before, -1, None, text.language))
     opens_at = len(blocks)
     mark = lines_text(first, first + chunk.rstrip("\n").count("\n"))
     blocks.append(Block(mark, "divider", exchange=CHUNK))
-    fence = fence_after(before)
-    blocks += _blocks(chunk, CHUNK, fence)
+    blocks += _blocks(chunk, CHUNK, fence_after(before), text.language)
     if after.strip():
         blocks.append(Block("the document goes on", "divider"))
-        blocks += _blocks(after, -1, fence_after(before + chunk))
+        blocks += _blocks(after, -1, fence_after(before + chunk), text.language)
     return document_of(blocks, words, start=opens_at, starts={CHUNK: opens_at})
 
 
@@ -92,8 +92,13 @@ def facts_document(text: DocumentText, hit: DocumentHit, words: tuple[str, ...])
     return document_of(text_pieces("\n".join(facts), "plain", -1), words)
 
 
-def _blocks(text: str, place: int, fence: str | None) -> Iterator[Block]:
-    if text.strip("\n"):
+def _blocks(text: str, place: int, fence: str | None, language: str) -> Iterator[Block]:
+    """Return a part of a document in blocks; source code as it is, any other as Markdown."""
+    if not text.strip("\n"):
+        return
+    if language:
+        yield from plain_pieces(without_tabs(shown(text.strip("\n"))), language, place)
+    else:
         yield from (block._replace(gap=False) for block in text_pieces(text, "plain", place, fence))
 
 
