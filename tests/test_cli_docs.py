@@ -154,3 +154,15 @@ def test_the_root_is_found_from_below(shell: Shell) -> None:
     (shell.root / "deep" / "down").mkdir(parents=True)
     done = shell.run("docs", "status", cwd=shell.root / "deep" / "down")
     assert str(shell.root) in done.stdout
+
+
+def test_a_collection_is_searched_asked_and_counted(shell: Shell) -> None:
+    (shell.root / "src").mkdir()
+    (shell.root / "src" / "app.py").write_text("def retry() -> None:\n    '''Send the mail again.'''\n")
+    (shell.root / "notes.md").write_text("# Mail\n\nThe mail is sent again.\n")
+    shell.run("docs", "init")
+    (shell.root / ".memory" / "config.toml").write_text('[collections.code]\ninclude = ["*.py"]\n')
+    found = shell.json("docs", "search", "mail", "--mode", "keyword", "--collection", "code")
+    assert [hit["path"] for hit in found["results"]] == ["src/app.py"]
+    assert shell.json("docs", "status")["collections"] == [{"name": "code", "files": 1}]
+    assert "Collection code: 1 files" in shell.run("docs", "status").stdout
