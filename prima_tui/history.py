@@ -297,8 +297,11 @@ class History:
         """Yield the searchable texts of the tools in files, in slices. Raises Cancelled when cancelled meanwhile."""
         return self._tools.blocks([self._readings[path].file for path in paths if path in self._readings], cancel)
 
-    def tools(self, entry: Entry) -> tuple[tuple[ToolUse, ...], ...]:
-        """Return the uses of tools of a session, for each exchange of :meth:`conversation` those that belong to it."""
+    def tools(self, entry: Entry, *, thinking: bool = False) -> tuple[tuple[ToolUse, ...], ...]:
+        """Return the uses of tools of a session, for each exchange of :meth:`conversation` those that belong to it.
+
+        With ``thinking`` what the model thought is among them, in its place.
+        """
         paths = dict.fromkeys(part.path for part in entry.parts if part.path in self._readings)
         found = self._tools.uses([self._readings[path].file for path in paths])
         by_exchange: list[list[ToolUse]] = []
@@ -308,7 +311,7 @@ class History:
             by_exchange += [[] for _place in shown]
             places = {place: first + number for number, place in enumerate(shown)}
             for use in found.get((part.path, part.number), ()):
-                if use.position in places:
+                if use.position in places and (thinking or not use.thinking):
                     by_exchange[places[use.position]].append(use)
         return tuple(map(tuple, by_exchange))
 

@@ -87,14 +87,15 @@ class Memory(Searching):
             self.log.note([str(error)])
             return Conversation(session)
 
-    def tools(self, session: Session) -> tuple[tuple[ToolUse, ...], ...]:
+    def tools(self, session: Session, *, thinking: bool = False) -> tuple[tuple[ToolUse, ...], ...]:
         """Return the uses of tools, for each exchange of :meth:`conversation` those that belong to it, in order.
 
-        Tool text isn't kept for a conversation whose file is gone: nothing is returned then.
+        With ``thinking`` what the model thought is among them (:attr:`ToolUse.thinking`), in its place. Neither is kept
+        for a conversation whose file is gone: nothing is returned then.
         """
         history = self._open()
         entry = history.library.by_key.get(session.key)
-        return () if entry is None else history.tools(entry)
+        return () if entry is None else history.tools(entry, thinking=thinking)
 
     def all_sessions(self) -> list[Session]:
         """Return every session in scope, newest first, those that lists leave out among them."""

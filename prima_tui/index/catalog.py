@@ -31,6 +31,8 @@ _MIGRATIONS = [
         " (file_id BIGINT, number INTEGER, position INTEGER, by_user BOOLEAN, folded VARCHAR)",
     ],
     TOOL_TABLES,
+    # What the model thought is among the uses since then: they are read again.
+    [f"DELETE FROM store.{name}" for name in TOOL_TABLE_NAMES],
 ]
 
 

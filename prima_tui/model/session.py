@@ -73,6 +73,8 @@ class ToolUse(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     at: datetime | None = None
     edits: tuple[TextEdit, ...] = ()
     """What it changed in files, where that is recorded; also that of a use that failed."""
+    thinking: bool = False
+    """No use of a tool, but what the model thought at this point: the text is ``gave``. It is never searched."""
 
     @property
     def path(self) -> str:

@@ -155,7 +155,7 @@ class _Reading:
         """The ``id()`` of a conversation to its uses of tools, when they are asked for."""
 
     def add_with_tools(self, record: Record, line: dict[str, Any] | None) -> None:
-        """Take one record in; ``line`` is all of it when it holds a use of a tool."""
+        """Take one record in; ``line`` is all of it when it holds a use of a tool or thinking."""
         conversation = self.add(record)
         if line is None or record.isApiErrorMessage:
             return

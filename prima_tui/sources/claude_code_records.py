@@ -146,10 +146,10 @@ class Records:
                 yield _lenient(value)
 
     def with_tools(self) -> Iterator[tuple[Record, dict[str, Any] | None]]:
-        """Iterate as above, each record with the whole object of its line where that holds a use of a tool."""
+        """Iterate as above, each record with its whole object where that holds a use of a tool or thinking."""
         decode = _DECODER.decode
         for line in self._lines.raw():
-            about_tools = b"tool_use" in line or b"tool_result" in line
+            about_tools = b"tool_use" in line or b"tool_result" in line or b'"thinking"' in line
             try:
                 record = decode(line)
                 yield record, orjson.loads(line) if about_tools else None

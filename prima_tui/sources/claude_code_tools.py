@@ -1,8 +1,9 @@
 """What the tools of a Claude Code session were given and gave back, and the text that its edits replaced.
 
 A use is a ``tool_use`` block of an assistant record, its output a ``tool_result`` block of a later user record, joined
-by the use's id. Outputs that were too large are moved out: the block then holds ``<persisted-output>`` with the path
-of a file below the session's ``tool-results`` folder, and ``toolUseResult`` beside the message may hold them whole.
+by the use's id; a ``thinking`` block stands beside them. Outputs that were too large are moved out: the block then
+holds ``<persisted-output>`` with the path of a file below the session's ``tool-results`` folder, and ``toolUseResult``
+beside the message may hold them whole.
 """
 
 from __future__ import annotations
@@ -52,6 +53,10 @@ class SessionTools:
                 self._use(record, block, anchor)
             elif kind.endswith("tool_result"):
                 self._result(record, block, anchor, line.get("toolUseResult") if len(blocks) == 1 else None)
+            elif kind == "thinking":
+                # newer versions keep an empty text with a signature; a copied record holds the same again
+                text = _text(block.get("thinking"))
+                self.log.thought(f"thinking {named} {text[:200]}", anchor, record.timestamp, text)
 
     def _use(self, record: Record, block: Object, anchor: object) -> None:
         given = block.get("input")

@@ -151,6 +151,8 @@ class Rollout:
                 self.changes.call(self._turn.number, payload, self.folder, self._stamp, self._turn.latest_reply)
         elif kind == "reasoning":
             self._turn.active = True
+            if self.tools is not None:
+                self.tools.item(self._place, payload, self.folder, self._stamp)
         elif kind not in SILENT_ITEMS:
             self.unknown[f'unknown item type "{kind[:60]}"'] += 1
         elif kind == "web_search_call" and self.tools is not None:

@@ -25,11 +25,17 @@ class RolloutTools:
 
     def __init__(self) -> None:
         self.log: ToolLog[int] = ToolLog()
+        self._thoughts: set[str] = set()
+        """What the model thought since the last call, for telling the same from being told twice."""
 
     def item(self, place: int, item: Item, folder: str, stamp: object) -> None:
         """Take in a call or an output from the traffic with the model."""
         kind = item.get("type")
         call_id = _text(item.get("call_id"))
+        if kind == "reasoning":
+            self._thought(place, stamp, item.get("summary") or item.get("content"))
+            return
+        self._thoughts.clear()
         if isinstance(kind, str) and kind.endswith("_output"):
             content = item.get("output", item.get("tools"))
             self.log.result(call_id, place, stamp, _output_text(content), failed=call_failed(content))
@@ -52,7 +58,9 @@ class RolloutTools:
         call_id = _text(event.get("call_id")) or _text(event.get("id"))
         kind = event.get("type")
         failed = event.get("success") is False or event.get("status") in ("failed", "declined")
-        if kind in ("patch_apply_end", "FileChange"):
+        if kind in ("agent_reasoning", "Reasoning"):
+            self._thought(place, stamp, event.get("text") or event.get("summary_text") or event.get("raw_content"))
+        elif kind in ("patch_apply_end", "FileChange"):
             changes = event.get("changes")
             edits = tuple(_recorded_edits(changes, folder))
             if call_id not in self.log:
@@ -83,6 +91,14 @@ class RolloutTools:
                 result = result.get("Ok", result.get("Err", result))
                 result = result.get("content", result) if isinstance(result, dict) else result
             self.log.result(call_id, place, stamp, gave_text(result), failed=failed)
+
+    def _thought(self, place: int, stamp: object, content: object) -> None:
+        """Take in reasoning: its summary, where there is one; an event tells of the same as the item beside it."""
+        for part in content if isinstance(content, list) else (content,):
+            text = (_text(part.get("text")) if isinstance(part, dict) else _text(part)).strip()
+            if text not in self._thoughts:
+                self._thoughts.add(text)
+                self.log.thought("", place, stamp, text)
 
 
 _GIVEN = ("input", "arguments", "parameters", "action")

@@ -199,6 +199,8 @@ class _Reading:
                 self.reply_of_tool[_text(request.get("toolCallId"))] = text.strip() if visible else self.last_reply
         if not call:
             self.events.model = _text(data.get("model")) or self.events.model
+        if self.log is not None:
+            self.log.thought(f"thinking {identifier}", self.anchor(data), at, _text(data.get("reasoningText")))
         if not visible:
             return
         key = _text(data.get("messageId")) or identifier

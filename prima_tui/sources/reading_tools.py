@@ -80,7 +80,7 @@ def _of_transcript(read: ReadTranscript) -> TranscriptTools:
         if characters >= _CHUNK_CHARACTERS:
             chunks.append(_compressed(_ENCODER.encode(uses), compressor))
             uses, characters = [], 0
-        for text in (use.given, use.gave):
+        for text in () if use.thinking else (use.given, use.gave):
             if text:
                 folded = fold(text).encode("utf-8", "replace")
                 texts.append(folded)

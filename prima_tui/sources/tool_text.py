@@ -126,7 +126,7 @@ def command_line(words: Sequence[object]) -> str:
 class _Draft(Generic[Anchor]):
     """One use of a tool in the making; its long texts are compressed."""
 
-    __slots__ = ("anchor", "edits", "failed", "gave", "given", "name", "stamp", "summary")
+    __slots__ = ("anchor", "edits", "failed", "gave", "given", "name", "stamp", "summary", "thinking")
 
     def __init__(self, anchor: Anchor, stamp: object) -> None:
         self.anchor = anchor
@@ -134,7 +134,7 @@ class _Draft(Generic[Anchor]):
         self.name = self.summary = ""
         self.given: str | bytes = ""
         self.gave: str | bytes = ""
-        self.failed = False
+        self.failed = self.thinking = False
         self.edits: bytes | tuple[TextEdit, ...] = ()
 
 
@@ -178,6 +178,14 @@ class ToolLog(Generic[Anchor]):
         draft = self._draft(identifier, anchor, stamp)
         if edits:
             draft.edits = self._packed_edits(edits)
+
+    def thought(self, identifier: str, anchor: Anchor, stamp: object, text: str) -> None:
+        """Take in what the model thought; the same under the same id is taken once, nothing of an empty one."""
+        text = text.strip()
+        if text and (not identifier or identifier not in self._drafts):
+            draft = self._draft(identifier, anchor, stamp)
+            draft.name, draft.summary, draft.gave = "thinking", summary_of(text), self._kept(text)
+            draft.thinking = True
 
     def __contains__(self, identifier: str) -> bool:
         return identifier in self._drafts
@@ -241,6 +249,7 @@ class Tools(Sequence[ToolUse]):
             draft.failed,
             _time(draft.stamp),
             edits,
+            draft.thinking,
         )
 
     def _text(self, held: str | bytes) -> str:

@@ -26,6 +26,13 @@ class ChatTools:
 
     def request(self, place: int, request: Record, at: datetime | None) -> None:
         """Take in the tools of one request, whose exchange has this place."""
+        response = request.get("response")
+        parts = [part for part in response if isinstance(part, dict)] if isinstance(response, list) else []
+        for part in parts:
+            if part.get("kind") == "thinking":
+                value = part.get("value")
+                text = "".join(map(_text, value)) if isinstance(value, list) else _text(value)
+                self.log.thought("", place, at, text)
         result = request.get("result")
         metadata = result.get("metadata") if isinstance(result, dict) else None
         metadata = metadata if isinstance(metadata, dict) else {}
@@ -34,10 +41,8 @@ class ChatTools:
             edits = replaced_texts(name, arguments)
             summary = edits[0].path if edits else summary_of(arguments)
             self.log.use(_plain_id(call.get("id")), place, at, name, given_text(arguments), summary, edits)
-        response = request.get("response")
-        for part in response if isinstance(response, list) else ():
-            if isinstance(part, dict):
-                self._part(place, part, at)
+        for part in parts:
+            self._part(place, part, at)
         results = metadata.get("toolCallResults")
         for identifier, output in results.items() if isinstance(results, dict) else ():
             content = output.get("content") if isinstance(output, dict) else output

@@ -5,12 +5,19 @@ from __future__ import annotations
 from textual.binding import Binding
 
 
-def key_binding(group: str, key: str, action: str, text: str, tooltip: str, show: bool = False) -> Binding:
-    """Return a binding of a group of keys; its id is ``<group>.<action>``, parameters joined by dots."""
+def key_binding(
+    group: str, key: str, action: str, text: str, tooltip: str, show: bool = False, priority: bool = False
+) -> Binding:
+    """Return a binding of a group of keys; its id is ``<group>.<action>``, parameters joined by dots.
+
+    With ``priority`` the key comes before what a text field does with it.
+    """
     name = action.replace("(", ".").replace(")", "").replace("'", "").replace("-", "back_")
-    return Binding(key, action, text, show=show, tooltip=tooltip, id=f"{group}.{name}")
+    return Binding(key, action, text, show=show, tooltip=tooltip, id=f"{group}.{name}", priority=priority)
 
 
-def browse_binding(key: str, action: str, text: str, tooltip: str, show: bool = False) -> Binding:
+def browse_binding(
+    key: str, action: str, text: str, tooltip: str, show: bool = False, priority: bool = False
+) -> Binding:
     """Return a binding of the main screen."""
-    return key_binding("browse", key, action, text, tooltip, show)
+    return key_binding("browse", key, action, text, tooltip, show, priority)

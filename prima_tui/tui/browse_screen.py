@@ -13,7 +13,7 @@ from textual.binding import BindingType
 from textual.widgets import Input
 
 from prima_tui.model.hits import MODES, Hit
-from prima_tui.model.session import Exchange, Session
+from prima_tui.model.session import Session
 from prima_tui.tui import messages
 from prima_tui.tui.bindings import browse_binding as _binding
 from prima_tui.tui.document_pane import DocumentPane
@@ -22,7 +22,6 @@ from prima_tui.tui.documents_screen import DocumentsScreen
 from prima_tui.tui.extract_rows import is_extract
 from prima_tui.tui.log_screen import LogScreen
 from prima_tui.tui.outcome import PickResult
-from prima_tui.tui.preview import Tools
 from prima_tui.tui.remembered import remember
 from prima_tui.tui.resuming import copy_resume_command, copy_text, resume
 from prima_tui.tui.session_list import SORTS
@@ -41,11 +40,8 @@ class BrowseScreen(ViewsScreen, DocumentsScreen):
         _binding("ctrl+y", "copy_command", "Copy", "Copy the command that resumes the session", show=True),
         _binding("f2,ctrl+t", "next_mode", "Mode", "Search by words and meaning, by words, or by meaning", show=True),
         _binding("ctrl+g", "toggle_scope", "Scope", "This workspace, or everywhere on this computer", show=True),
-        _binding("f3,ctrl+n", "match(1)", "Match", "Go to the next match in the conversation", show=True),
-        _binding("shift+f3,ctrl+p", "match(-1)", "Previous match", "Go to the previous match"),
         _binding("f4", "turn_pane", "Pane", "Show the conversation or the extract", show=True),
         _binding("ctrl+o", "maximise_pane", "Full", "Give the pane all the room, and back", show=True),
-        _binding("alt+t", "tools", "Tools", "Open or fold what tools were given and gave back"),
         _binding("alt+d", "deep", "Deep search", "Search the extracts too, or not"),
         _binding("f7", "density", "Density", "Rows of one, two or three lines"),
         _binding("ctrl+s", "sort", "Sort", "Best first, newest, longest, most files"),
@@ -70,7 +66,6 @@ class BrowseScreen(ViewsScreen, DocumentsScreen):
         _binding("f8", "open_demo", "Demo", "Open a demo history"),
         _binding("f9", "show_log", "Log", "Show what could not be read"),
         _binding("ctrl+r", "copy_id", "Copy id", "Copy the session's id"),
-        _binding("alt+c", "copy_exchange", "Copy exchange", "Copy the exchange in view as markdown"),
     ]
 
     # -- resume and copy ----------------------------------------------------------------------------------------
@@ -122,20 +117,6 @@ class BrowseScreen(ViewsScreen, DocumentsScreen):
         """Copy the selected session's id."""
         if hit := self._list.selected_hit:
             copy_text(self.app, hit.session.id)
-
-    def action_copy_exchange(self) -> None:
-        """Copy the exchange that the conversation pane shows, as markdown; of a document the chunk."""
-        hit = self._list.selected_hit
-        if isinstance(hit, DocumentRow):
-            copy_text(self.app, hit.document.text)
-        elif hit and is_session(hit):
-            place = self._conversation.exchange_in_view()
-            self.start_work(partial(self._copy_exchange, hit.session, place), group="copy", exclusive=True)
-
-    async def _copy_exchange(self, session: Session, place: int) -> None:
-        conversation = await asyncio.to_thread(self.memory.conversation, session)
-        if 0 <= place < len(conversation.exchanges):
-            copy_text(self.app, exchange_markdown(conversation.exchanges[place]))
 
     # -- how and where to search --------------------------------------------------------------------------------
 
@@ -211,11 +192,6 @@ class BrowseScreen(ViewsScreen, DocumentsScreen):
         """Select the first (-1) or last (1) session."""
         self._list.select(0 if step < 0 else len(self._list.hits) - 1)
 
-    def action_match(self, step: int) -> None:
-        """Go to the next or previous match in the pane."""
-        if not self._pane.go_to_match(step):
-            self.notify("No match here.", timeout=2)
-
     def action_preview_lines(self, step: int) -> None:
         """Scroll the pane by lines."""
         self._pane.scroll_relative(y=step * 3, animate=False)
@@ -259,21 +235,6 @@ class BrowseScreen(ViewsScreen, DocumentsScreen):
         self.toggle_class("-extract")
         if had_focus:
             self._pane.focus()
-
-    def action_tools(self) -> None:
-        """Open or fold what tools were given and gave back."""
-        self.tools_open = not self.tools_open
-        self._preview_whole = False
-        if hit := self._list.selected_hit:
-            self.start_work(partial(self._turn_tools, hit), group="preview", exclusive=True)
-
-    async def _turn_tools(self, hit: Hit) -> None:
-        state: Tools = "open" if self.tools_open else "folded"
-        preview = await self._previews.preview(self.memory, hit, self._list.words, state)
-        if preview.has_tools:
-            self._conversation.show(preview.conversation, keep_place=True)
-        else:
-            self.notify("No tools were used here.", timeout=2)
 
     def action_maximise_pane(self) -> None:
         """Give the pane all the room below the search line, and back."""
@@ -336,16 +297,3 @@ class BrowseScreen(ViewsScreen, DocumentsScreen):
         if action == "open_demo":
             return not self.demo and not self.pick
         return super().check_action(action, parameters)
-
-
-def exchange_markdown(exchange: Exchange) -> str:
-    """Return one exchange as markdown, its two voices under headings."""
-    parts = []
-    if exchange.user:
-        parts.append(f"## User\n\n{exchange.user.strip()}")
-    if exchange.assistant:
-        parts.append(f"## Assistant\n\n{exchange.assistant.strip()}")
-    return "\n\n".join(parts) + "\n"
-
-
-__all__ = ["BrowseScreen", "exchange_markdown"]

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
+
+from textual import events
+from textual.message import Message
+
+from prima_tui.tui.document import YOU
 from prima_tui.tui.document_pane import DocumentPane
 
 
@@ -12,5 +18,67 @@ class ConversationPane(DocumentPane):
     HELP = """
     ## Conversation
 
-    All that was said in the selected session, opened at the exchange that fits the query best.
+    All that was said in the selected session, opened at the exchange that fits the query best. What tools were given
+    and gave back, and what the model thought, is folded to one line each: a click on the line opens it.
     """
+
+    class LineTurned(Message):
+        """The line of a use of a tool, or of a thought, was clicked."""
+
+        def __init__(self, place: tuple[int, int]) -> None:
+            super().__init__()
+            self.place = place
+            """Exchange, and which of its asides."""
+
+    _message: int | None = None
+    """The block of the message that one went to last."""
+
+    def on_click(self, event: events.Click) -> None:
+        """Textual's: a click on a folded line opens it, one on an open line folds it."""
+        line = event.y - self.content_offset.y + self.scroll_offset.y
+        number = bisect_right(self._tops, line) - 1
+        if not 0 <= number < len(self.document.blocks):
+            return
+        block = self.document.blocks[number]
+        if block.voice == "tool" and block.number >= 0:
+            event.stop()
+            self.post_message(self.LineTurned((block.exchange, block.number)))
+
+    def go_to_message(self, step: int, *, by_user: bool = False) -> bool:
+        """Bring the next (``step`` 1) or previous (-1) message, or one of the user's, to the top; whether there is any.
+
+        At the end, where nothing can come to the top any more, going on counts from the message gone to before.
+        """
+        if not self._heights:
+            return False
+        blocks = self.document.blocks
+        places = [
+            number for number, block in enumerate(blocks) if block.speaker and (not by_user or block.speaker == YOU)
+        ]
+        top = self.scroll_offset.y
+        here = bisect_right(self._tops, top) - 1
+        if step > 0:
+            # what stands at the very top is where one is
+            place = bisect_right(places, here)
+        else:
+            place = bisect_left(places, here if self._tops[here] == top else here + 1) - 1
+        if self._message is not None and self.is_in_view(self._message):
+            place = bisect_right(places, self._message) if step > 0 else bisect_left(places, self._message) - 1
+        if not 0 <= place < len(places):
+            return False
+        self._message = places[place]
+        self._bring(self._message, 0, lead=0)
+        return True
+
+    def exchange_in_view(self) -> int:
+        """Return the place of the exchange gone to last, if in view, else as every pane; -1 for none."""
+        if self._message is not None and self.is_in_view(self._message):
+            return self._exchange_from(self._message)
+        return super().exchange_in_view()
+
+    def exchanges_in_view(self) -> list[int]:
+        """Return the places of all exchanges of which something is in view, from the top."""
+        first = max(0, bisect_right(self._tops, self.scroll_offset.y) - 1)
+        last = bisect_left(self._tops, self.scroll_offset.y + self.page_height)
+        shown = (block.exchange for block in self.document.blocks[first:last])
+        return list(dict.fromkeys(exchange for exchange in shown if exchange >= 0))

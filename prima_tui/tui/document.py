@@ -6,16 +6,13 @@ estimated height. Building a document is one pass over the text, made in a threa
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import groupby
-from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-from prima_tui.model.hits import Conversation
-from prima_tui.model.session import Exchange
 from prima_tui.model.text import shown, spans
 from prima_tui.tui.code_colours import code_lines
 from prima_tui.tui.inline_markdown import Marker
@@ -52,6 +49,10 @@ class Block(NamedTuple):
     """Whether this is the exchange that fits the query best."""
     gap: bool = False
     """Whether an empty line follows."""
+    number: int = -1
+    """Of the line of a use of a tool: which of its exchange's it is, from 0."""
+    nested: bool = False
+    """Whether it is a part of what a subagent was asked and said."""
     columns: tuple[int, ...] = ()
     """Of a part of a long table: how wide its columns want to be."""
     head: bool = True
@@ -68,6 +69,9 @@ class Block(NamedTuple):
 
     def lines(self, width: int, words: Sequence[str]) -> list[StyledLine]:
         """Return the block laid out to ``width`` cells, the words highlighted."""
+        if self.nested and width > _NARROWEST_NESTED:
+            lines = self._replace(nested=False).lines(width - len(_NESTED_MARGIN), words)
+            return [line.prefixed(_NESTED_MARGIN, "bar-aside") for line in lines]
         if self.voice == "divider":
             return [_divider(self.text, width), StyledLine()]
 
@@ -89,6 +93,9 @@ class Block(NamedTuple):
 
 
 _TOOL_MARGIN = "    │ "
+_NESTED_MARGIN = "  │ "
+_NARROWEST_NESTED = 24
+"""Cells; in a narrower view a margin more would cost too much."""
 
 
 def _tool_line(text: str, width: int) -> StyledLine:
@@ -264,71 +271,6 @@ def clock_text(at: datetime | None) -> str:
     return at.astimezone().strftime("%a %d %b %Y %H:%M") if at else ""
 
 
-def _exchange_blocks(exchange: Exchange, number: int, agent: str, best: bool) -> Iterator[Block]:
-    if exchange.user:
-        voice: Voice = "aside" if exchange.rewound else "user"
-        yield from _spoken(text_pieces(exchange.user, voice, number), YOU, exchange, best)
-    if exchange.assistant:
-        voice = "aside" if exchange.rewound else "agent"
-        yield from _spoken(text_pieces(exchange.assistant, voice, number), agent, exchange, best and not exchange.user)
-
-
-def _spoken(pieces: Iterable[Block], speaker: str, exchange: Exchange, best: bool) -> Iterator[Block]:
-    """The blocks of one voice: the first names the speaker, a line is left free below the last."""
-    blocks = list(pieces)
-    for number, block in enumerate(blocks):
-        first, last = number == 0, number == len(blocks) - 1
-        yield block._replace(
-            speaker=speaker if first else "",
-            at=exchange.at if first else None,
-            answers=speaker != YOU and bool(exchange.user),
-            best=best and first,
-            gap=last,
-        )
-
-
-def conversation_document(
-    conversation: Conversation,
-    words: tuple[str, ...],
-    best: int | None,
-    tools: Mapping[int, Sequence[Block]] = MappingProxyType({}),
-    around: int | None = None,
-) -> Document:
-    """Return a conversation as a document that opens at the exchange ``best`` (place from 0; None: at the start).
-
-    ``tools`` are blocks to put behind exchanges, by place. With ``around`` only so many exchanges before and after the
-    best one are in it: made at once, however long the conversation is.
-
-    Subagents, branches the user left and compactions of the agent's context are marked by dividers.
-    """
-    agent = shown(conversation.session.author or "Agent")
-    blocks: list[Block] = []
-    starts: dict[int, int] = {}
-    helper, rewound = "", False
-    first, last = 0, len(conversation.exchanges)
-    if around is not None:
-        first, last = max(0, (best or 0) - around), min(last, (best or 0) + around + 1)
-    for number in range(first, last):
-        exchange = conversation.exchanges[number]
-        starts[number] = len(blocks)
-        if exchange.agent != helper:
-            name = f"subagent {shown(exchange.agent)}" if exchange.agent else "main conversation"
-            blocks.append(Block(name, "divider"))
-            helper = exchange.agent
-        if exchange.compacted:
-            blocks.append(Block("context compacted here", "divider"))
-        if exchange.rewound != rewound:
-            text = "taken back: the user went another way" if exchange.rewound else "the conversation goes on"
-            blocks.append(Block(text, "divider"))
-            rewound = exchange.rewound
-        blocks.extend(_exchange_blocks(exchange, number, shown(helper) or agent, number == best and bool(words)))
-        if uses := tools.get(number):
-            blocks.extend(uses)
-    start = starts.get(best, 0) if best is not None else 0
-    whole = last - first == len(conversation.exchanges)
-    return document_of(blocks, words, starts=starts, start=start, whole=whole)
-
-
 def markdown_document(text: str, words: tuple[str, ...]) -> Document:
     """Return a markdown text as a document."""
     return document_of(text_pieces(text, "plain", -1), words)
@@ -354,7 +296,6 @@ __all__ = [
     "Block",
     "Document",
     "clock_text",
-    "conversation_document",
     "document_of",
     "markdown_document",
     "text_pieces",

@@ -353,7 +353,16 @@ class DocumentPane(LineView):
         return "\n".join(texts), "\n"
 
     def exchange_in_view(self) -> int:
-        """Return the place of the exchange at the top of the view (or with the current match); -1 for none."""
-        block = self._current[0] if self._current else self._anchor()[0]
-        blocks = self.document.blocks
-        return blocks[block].exchange if block < len(blocks) else -1
+        """Return the place of the exchange with the current match, if in view, else of the topmost; -1 for none."""
+        current = self._current[0] if self._current else None
+        return self._exchange_from(current if current is not None and self.is_in_view(current) else self._anchor()[0])
+
+    def _exchange_from(self, block: int) -> int:
+        """The exchange that a block belongs to, or for one of none the next below; -1 for none."""
+        after = (self.document.blocks[number].exchange for number in range(block, len(self.document.blocks)))
+        return next((exchange for exchange in after if exchange >= 0), -1)
+
+    def is_in_view(self, block: int) -> bool:
+        """Return whether the first line of a block is in view."""
+        top = self.scroll_offset.y
+        return block < len(self._heights) and top <= self._tops[block] < top + self.page_height

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Literal, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from textual.cache import LRUCache
 
@@ -11,11 +11,12 @@ from prima_tui.errors import PrimaError
 from prima_tui.model.documents import DocumentText
 from prima_tui.model.hits import Conversation, Hit
 from prima_tui.model.session import Session, ToolUse
-from prima_tui.tui.document import Document, conversation_document, markdown_document
+from prima_tui.tui.conversation_document import conversation_document
+from prima_tui.tui.document import Document, markdown_document
 from prima_tui.tui.document_rows import DocumentRow
 from prima_tui.tui.extract_rows import is_extract
 from prima_tui.tui.section_document import facts_document, lines_text, section_document
-from prima_tui.tui.tool_blocks import tool_blocks
+from prima_tui.tui.tool_blocks import Unfolded, aside_blocks
 
 _KEPT = 12
 _LONG = 400
@@ -30,8 +31,8 @@ class Reads(Protocol):
         """Return all exchanges of a session; may block, is called in a thread."""
         ...
 
-    def tools(self, session: Session) -> tuple[tuple[ToolUse, ...], ...]:
-        """Return the uses of tools for each exchange; may block, is called in a thread."""
+    def tools(self, session: Session, *, thinking: bool) -> tuple[tuple[ToolUse, ...], ...]:
+        """Return the uses of tools, and thinking, for each exchange; may block, is called in a thread."""
         ...
 
     def extract(self, session: Session, conversation: Conversation) -> str:
@@ -51,14 +52,10 @@ class Preview(NamedTuple):
     extract: Document
     problem: str = ""
     """Why it can't be shown, for the user; "" mostly."""
-    has_tools: bool = False
-    """Whether uses of tools are among what the conversation shows."""
     title: str = ""
     """What stands above the conversation when that is not the session's title."""
-
-
-Tools = Literal["", "folded", "open"]
-"""Whether uses of tools are shown, and how."""
+    has_asides: bool = False
+    """Whether uses of tools or thinking are among what the conversation shows."""
 
 
 class _Read(NamedTuple):
@@ -80,10 +77,11 @@ class Previews:
         self._kept: LRUCache[tuple[object, ...], _Read] = LRUCache(_KEPT)
 
     async def preview(
-        self, memory: Reads, hit: Hit, words: tuple[str, ...], tools: Tools = "", *, near: bool = False
+        self, memory: Reads, hit: Hit, words: tuple[str, ...], unfolded: Unfolded | None = None, *, near: bool = False
     ) -> Preview:
         """Return the preview of a hit, its best exchange the place to open at, ``words`` highlighted.
 
+        Tools and thinking are left out without ``unfolded``, since they take longer.
         With ``near`` a long conversation is cut to the part around the best exchange, which takes no time to make; its
         document says so (:attr:`Document.whole`).
         """
@@ -95,7 +93,7 @@ class Previews:
             return Preview(hit.session, document, document)
         state = _state(hit.session)
         kept = self._kept.get(state)
-        read, preview = await asyncio.to_thread(_make, memory, hit, words, tools, kept, near)
+        read, preview = await asyncio.to_thread(_make, memory, hit, words, unfolded, kept, near)
         if read is not None:
             self._kept[state] = read
         return preview
@@ -114,23 +112,24 @@ def _document_preview(memory: Reads, row: DocumentRow, words: tuple[str, ...]) -
 
 
 def _make(
-    memory: Reads, hit: Hit, words: tuple[str, ...], tools: Tools, kept: _Read | None, near: bool
+    memory: Reads, hit: Hit, words: tuple[str, ...], unfolded: Unfolded | None, kept: _Read | None, near: bool
 ) -> tuple[_Read | None, Preview]:
     session = hit.session
     try:
         if kept is None:
             conversation = memory.conversation(session)
             kept = _Read(conversation, memory.extract(session, conversation))
-        if tools and kept.tools is None:
-            kept = kept._replace(tools=memory.tools(session))
+        if unfolded is not None and kept.tools is None:
+            kept = kept._replace(tools=memory.tools(session, thinking=True))
     except (PrimaError, OSError) as error:
         problem = f"This conversation can't be read: {error}"
-        return None, Preview(session, Document(), Document(), problem)
-    blocks = tool_blocks(kept.tools or (), session.workspace, tools == "open") if tools else {}
+        said = markdown_document(problem, ())
+        return None, Preview(session, said, said, problem)
+    asides = aside_blocks(kept.tools or (), session.workspace, unfolded) if unfolded is not None else {}
     around = _AROUND if near and len(kept.conversation.exchanges) > _LONG else None
     return kept, Preview(
         session,
-        conversation_document(kept.conversation, words, hit.exchange_index, blocks, around),
+        conversation_document(kept.conversation, words, hit.exchange_index, asides, around),
         markdown_document(kept.extract, words),
-        has_tools=bool(blocks),
+        has_asides=bool(asides),
     )

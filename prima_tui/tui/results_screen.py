@@ -16,32 +16,27 @@ from textual.screen import Screen
 
 from prima_tui.model.hits import Answer, Hit, Mode, Snapshot
 from prima_tui.model.query import parse
-from prima_tui.model.session import shown_path
 from prima_tui.tui import messages
 from prima_tui.tui.background import REFRESH_SECONDS, Background
 from prima_tui.tui.conversation_pane import ConversationPane
-from prima_tui.tui.document import Document
 from prima_tui.tui.document_pane import DocumentPane
 from prima_tui.tui.empty_state import EmptyState, no_history_text, no_hits_text, reading_text
 from prima_tui.tui.extract_pane import ExtractPane
 from prima_tui.tui.key_line import KeyLine
 from prima_tui.tui.live_search import Kinds, LiveSearch
 from prima_tui.tui.past_pane import PastPane, past_document
-from prima_tui.tui.preview import Previews, Tools
+from prima_tui.tui.preview import Previews
 from prima_tui.tui.remembered import Remembered
 from prima_tui.tui.resuming import Run, run_command
 from prima_tui.tui.search_line import SearchLine
 from prima_tui.tui.session_list import SessionList
 from prima_tui.tui.session_rows import count_text, one_line
 from prima_tui.tui.status_line import StatusLine
+from prima_tui.tui.tool_blocks import Unfolded
 
 if TYPE_CHECKING:
     from prima_tui.memory import Memory
 
-_PREVIEW_AFTER = 0.04
-# While someone types, the list keeps up with every key and the panes follow when the fingers rest.
-_PREVIEW_AFTER_TYPING = 0.15
-_TYPING_SECONDS = 0.4
 # How often an answer is asked for again while the catalog fills or the index grows.
 _AGAIN_SECONDS = {"catalog": 0.3, "index": 1.0}
 _WIDTHS = [(0, "-tiny"), (60, "-narrow"), (100, "-medium"), (160, "-wide")]
@@ -111,8 +106,8 @@ class ResultsScreen(Screen[None]):
         self._shown_preview: tuple[object, ...] = ()
         self._preview_whole = False
         """Whether the shown preview has its tools; one that was interrupted before is made again."""
-        self.tools_open = False
-        """Whether the conversation shows what tools were given and gave back."""
+        self.unfolded = Unfolded()
+        """Which tools and thoughts the conversation shows whole."""
 
     # -- parts --------------------------------------------------------------------------------------------------
 
@@ -289,50 +284,6 @@ class ResultsScreen(Screen[None]):
         raise NotImplementedError
 
     # -- list and panes -----------------------------------------------------------------------------------------
-
-    def on_session_highlighted(self, message: messages.SessionHighlighted) -> None:
-        """Another session is selected: show it in the panes."""
-        message.stop()
-        self.start_work(partial(self._show_preview, message.hit), group="preview", exclusive=True)
-
-    async def _show_preview(self, hit: Hit | None) -> None:
-        conversation, extract = self.query_one(ConversationPane), self.query_one(ExtractPane)
-        if hit is None:
-            self._shown_preview = ()
-            for pane in (conversation, extract):
-                pane.show(Document())
-            conversation.border_title = Content("Conversation")
-            return
-        session, words = hit.session, self._list.words
-        asked = (session.key, words, hit.exchange_index, session.message_count, session.ended_at)
-        if asked == self._shown_preview and self._preview_whole:
-            return
-        typing = time.monotonic() - self._typed_at < _TYPING_SECONDS
-        await asyncio.sleep(_PREVIEW_AFTER_TYPING if typing else _PREVIEW_AFTER)
-        in_tools = self.answer is not None and self.answer.query != "" and parse(self.answer.query).in_tools
-        tools: Tools = "open" if in_tools or self.tools_open else "folded"
-        same = self._shown_preview[:3] == asked[:3]
-        # The part one sees comes first, then all of it with the tools, unless they are what is looked for.
-        near, first = not same and not in_tools, tools if in_tools else ""
-        preview = await self._previews.preview(self.memory, hit, words, first, near=near)
-        self._shown_preview, self._preview_whole = asked, False
-        conversation.border_title = Content(one_line(preview.title or session.title) or "Untitled Session")
-        extract.border_title = Content("Extract" if not preview.title else "Document")
-        conversation.show(preview.conversation, keep_place=same)
-        extract.files = tuple({shown_path(change.path, session.workspace) for change in session.files_changed})
-        extract.show(preview.extract, keep_place=same)
-        if not in_tools and not preview.problem:
-            preview = await self._previews.preview(self.memory, hit, words, tools)
-            if preview.has_tools or not conversation.document.whole:
-                conversation.show(preview.conversation, keep_place=True)
-        self._preview_whole = True
-
-    def on_document_pane_match_moved(self, message: DocumentPane.MatchMoved) -> None:
-        """Another match: count at the pane's foot."""
-        message.stop()
-        found = f"match {message.place:,} of {message.count:,}" if message.place else f"{message.count:,} matches"
-        text = found if message.count else ""
-        message.pane.border_subtitle = Content(text)
 
     def on_session_chosen(self, message: messages.SessionChosen) -> None:
         """A double click."""

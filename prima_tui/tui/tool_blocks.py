@@ -1,11 +1,13 @@
-"""What tools were given and gave back, between the exchanges of a conversation: one faint line each, or all of it."""
+"""What tools were given and gave back, and what was thought, beside the replies: one faint line each, or all of it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from prima_tui.model.session import TextEdit, ToolUse, shown_path
 from prima_tui.model.text import shown
+from prima_tui.tui.conversation_document import Asides
 from prima_tui.tui.document import Block, plain_pieces
 from prima_tui.tui.session_rows import one_line
 
@@ -15,20 +17,46 @@ _LARGEST_COMPARED = 40_000
 _SUMMARY = 300
 
 
-def tool_blocks(uses: Sequence[Sequence[ToolUse]], workspace: str | None, opened: bool) -> dict[int, tuple[Block, ...]]:
-    """Return the blocks of the uses of tools by place of their exchange; ``opened``: with what went in and came out."""
-    found: dict[int, tuple[Block, ...]] = {}
+class Unfolded(NamedTuple):
+    """What of the asides of a conversation is shown whole; all others are one line each."""
+
+    tools: bool = False
+    thinking: bool = False
+    turned: frozenset[tuple[int, int]] = frozenset()
+    """(exchange, which of its asides): those that are the other way round than their kind."""
+
+    def holds(self, use: ToolUse, place: tuple[int, int]) -> bool:
+        """Return whether a use of a tool, or a thought, at this place is shown whole."""
+        return (self.thinking if use.thinking else self.tools) != (place in self.turned)
+
+
+def aside_blocks(uses: Sequence[Sequence[ToolUse]], workspace: str | None, unfolded: Unfolded) -> dict[int, Asides]:
+    """Return the blocks of the uses of tools, and of what was thought, by place of their exchange.
+
+    What was thought before anything else stands before the reply, everything else follows it.
+    """
+    found: dict[int, Asides] = {}
     for exchange, of_exchange in enumerate(uses):
-        blocks = [block for use in of_exchange for block in _use_blocks(use, workspace, opened, exchange)]
-        if blocks:
-            found[exchange] = (*blocks[:-1], blocks[-1]._replace(gap=True))
+        leading = next((place for place, use in enumerate(of_exchange) if not use.thinking), len(of_exchange))
+        parts: list[tuple[Block, ...]] = []
+        for places in (range(leading), range(leading, len(of_exchange))):
+            blocks: list[Block] = []
+            for place in places:
+                use = of_exchange[place]
+                blocks += _use_blocks(use, workspace, unfolded.holds(use, (exchange, place)), exchange, place)
+            parts.append((*blocks[:-1], blocks[-1]._replace(gap=True)) if blocks else ())
+        if any(parts):
+            found[exchange] = Asides(*parts)
     return found
 
 
-def _use_blocks(use: ToolUse, workspace: str | None, opened: bool, exchange: int) -> Iterator[Block]:
+def _use_blocks(use: ToolUse, workspace: str | None, opened: bool, exchange: int, place: int) -> Iterator[Block]:
     diffs = [(edit, _diff(edit)) for edit in use.edits]
-    yield Block(_head(use, diffs, workspace, opened), "tool", exchange=exchange)
+    yield Block(_head(use, diffs, workspace, opened), "tool", exchange=exchange, number=place)
     if not opened:
+        return
+    if use.thinking:
+        yield from plain_pieces(_shown(use.gave), "", exchange)
         return
     for edit, lines in diffs:
         text = "\n".join((f"{edit.action} {shown_path(edit.path, workspace)}", *lines))

@@ -11,16 +11,16 @@ from prima_tui.model.hits import Answer, Hit
 from prima_tui.model.session import Session
 from prima_tui.tui import messages
 from prima_tui.tui.bindings import browse_binding
+from prima_tui.tui.conversation_screen import ConversationScreen
 from prima_tui.tui.extract_pane import ExtractPane
 from prima_tui.tui.extract_rows import is_extract
 from prima_tui.tui.file_history_screen import FileHistoryScreen, session_paths
 from prima_tui.tui.outcome import SessionPlace
 from prima_tui.tui.results_screen import Wanted
 from prima_tui.tui.timeline_screen import Asked, TimelineScreen
-from prima_tui.tui.working_screen import WorkingScreen
 
 
-class ViewsScreen(WorkingScreen):
+class ViewsScreen(ConversationScreen):
     """Opens the views, and does what they end with."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -267,8 +267,8 @@ class FakeMemory:
     def _exchanges(self, found: Session) -> tuple[Exchange, ...]:
         return self.conversations.get(found.key) or exchanges_of(found)
 
-    def tools(self, found: Session) -> tuple[tuple[ToolUse, ...], ...]:
-        return self.tool_uses
+    def tools(self, found: Session, *, thinking: bool = False) -> tuple[tuple[ToolUse, ...], ...]:
+        return tuple(tuple(one for one in uses if thinking or not one.thinking) for uses in self.tool_uses)
 
     def warm(self) -> None:
         self.warmed += 1

@@ -12,8 +12,9 @@ from textual.app import App, ComposeResult
 
 from prima_tui.model.hits import Conversation
 from prima_tui.model.session import Exchange, Session
+from prima_tui.tui.conversation_document import Asides, conversation_document
 from prima_tui.tui.conversation_pane import ConversationPane
-from prima_tui.tui.document import BLOCK_CHARACTERS, Block, conversation_document, markdown_document
+from prima_tui.tui.document import BLOCK_CHARACTERS, Block, markdown_document
 
 
 class PaneApp(App[None]):
@@ -196,7 +197,10 @@ def test_blocks_are_known_again_in_another_document_of_the_conversation() -> Non
     talk = conversation(6)
     talk = Conversation(talk.session, tuple(msgspec.structs.replace(one, compacted=True) for one in talk.exchanges))
     use = Block("▸ Bash ls", "tool", exchange=2)
-    plain, with_tools = conversation_document(talk, (), None), conversation_document(talk, (), None, {2: (use,)})
+    plain, with_tools = (
+        conversation_document(talk, (), None),
+        conversation_document(talk, (), None, {2: Asides((), (use,))}),
+    )
     part = conversation_document(talk, (), 3, around=1)
     for number, block in enumerate(with_tools.blocks):
         place = with_tools.place_of(number)

@@ -23,7 +23,7 @@ from prima_tui.tui.key_line import KeyLine
 from prima_tui.tui.notice_screen import NoticeScreen
 from prima_tui.tui.remembered import NAME, Remembered, remember, remembered
 from prima_tui.tui.session_list import SessionList, folded
-from prima_tui.tui.tool_blocks import tool_blocks
+from prima_tui.tui.tool_blocks import Unfolded, aside_blocks
 
 from .conftest import NOW
 
@@ -206,7 +206,8 @@ async def test_opening_tools_keeps_the_line_at_the_top(memory: Any, make_app: Ma
 
 
 def test_control_characters_of_tools_never_reach_the_terminal() -> None:
-    blocks = [block for part in tool_blocks(USES, "/home/ana/shop", opened=True).values() for block in part]
+    asides = aside_blocks(USES, "/home/ana/shop", Unfolded(tools=True))
+    blocks = [block for part in asides.values() for block in (*part.before, *part.after)]
     assert all("\x1b" not in block.text for block in blocks)
     assert any("rejected" in block.text for block in blocks)
 

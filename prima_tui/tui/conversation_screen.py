@@ -1,0 +1,173 @@
+"""The main screen's conversation: going through it, unfolding, copying."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from functools import partial
+from typing import ClassVar
+
+from textual.binding import BindingType
+from textual.content import Content
+
+from prima_tui.model.hits import Hit
+from prima_tui.model.query import parse
+from prima_tui.model.session import Exchange, Session, shown_path
+from prima_tui.tui.bindings import browse_binding as binding
+from prima_tui.tui.conversation_pane import ConversationPane
+from prima_tui.tui.document import Document
+from prima_tui.tui.document_pane import DocumentPane
+from prima_tui.tui.document_rows import DocumentRow, is_session
+from prima_tui.tui.extract_pane import ExtractPane
+from prima_tui.tui.messages import SessionHighlighted
+from prima_tui.tui.resuming import copy_text
+from prima_tui.tui.session_rows import one_line
+from prima_tui.tui.tool_blocks import Unfolded
+from prima_tui.tui.working_screen import WorkingScreen
+
+_PREVIEW_AFTER = 0.04
+# While someone types, the list keeps up with every key and the panes follow when the fingers rest.
+_PREVIEW_AFTER_TYPING = 0.15
+_TYPING_SECONDS = 0.4
+
+
+class ConversationScreen(WorkingScreen):
+    """What can be done with the conversation that the panes show."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        binding("f3,ctrl+n", "match(1)", "Match", "Go to the next match in the conversation", show=True),
+        binding("shift+f3,ctrl+p", "match(-1)", "Previous match", "Go to the previous match"),
+        binding("alt+n", "message(1)", "Next message", "Go to the next message of the conversation"),
+        binding("alt+p", "message(-1)", "Previous message", "Go to the previous message"),
+        binding("alt+j", "prompt(1)", "Next prompt", "Go to what you said next"),
+        binding("alt+k", "prompt(-1)", "Previous prompt", "Go to what you said before"),
+        binding("alt+t", "tools", "Tools", "Open or fold what tools were given and gave back"),
+        binding("alt+h", "thinking", "Thinking", "Open or fold what the model thought"),
+        binding("alt+c", "copy_exchange", "Copy exchange", "Copy the exchange in view as markdown"),
+    ]
+
+    # -- what is shown ------------------------------------------------------------------------------------------
+
+    def on_session_highlighted(self, message: SessionHighlighted) -> None:
+        """Another session is selected: show it in the panes."""
+        message.stop()
+        self.start_work(partial(self._show_preview, message.hit), group="preview", exclusive=True)
+
+    async def _show_preview(self, hit: Hit | None) -> None:
+        conversation, extract = self._conversation, self.query_one(ExtractPane)
+        if hit is None:
+            self._shown_preview = ()
+            for pane in (conversation, extract):
+                pane.show(Document())
+            conversation.border_title = Content("Conversation")
+            return
+        session, words = hit.session, self._list.words
+        asked = (session.key, words, hit.exchange_index, session.message_count, session.ended_at)
+        if asked == self._shown_preview and self._preview_whole:
+            return
+        typing = time.monotonic() - self._typed_at < _TYPING_SECONDS
+        await asyncio.sleep(_PREVIEW_AFTER_TYPING if typing else _PREVIEW_AFTER)
+        if self._shown_preview[:1] != asked[:1]:
+            self.unfolded = self.unfolded._replace(turned=frozenset())
+        in_tools = self.answer is not None and self.answer.query != "" and parse(self.answer.query).in_tools
+        unfolded = self.unfolded._replace(tools=self.unfolded.tools or in_tools)
+        same = self._shown_preview[:3] == asked[:3]
+        # The part one sees comes first, then all of it with the tools, unless they are what is looked for.
+        preview = await self._previews.preview(
+            self.memory, hit, words, unfolded if in_tools else None, near=not same and not in_tools
+        )
+        self._shown_preview, self._preview_whole = asked, False
+        conversation.border_title = Content(one_line(preview.title or session.title) or "Untitled Session")
+        extract.border_title = Content("Extract" if not preview.title else "Document")
+        conversation.show(preview.conversation, keep_place=same)
+        extract.files = tuple({shown_path(change.path, session.workspace) for change in session.files_changed})
+        extract.show(preview.extract, keep_place=same)
+        if not in_tools and not preview.problem:
+            preview = await self._previews.preview(self.memory, hit, words, unfolded)
+            if preview.has_asides or not conversation.document.whole:
+                conversation.show(preview.conversation, keep_place=True)
+        self._preview_whole = True
+
+    def on_document_pane_match_moved(self, message: DocumentPane.MatchMoved) -> None:
+        """Another match: count at the pane's foot."""
+        message.stop()
+        found = f"match {message.place:,} of {message.count:,}" if message.place else f"{message.count:,} matches"
+        text = found if message.count else ""
+        message.pane.border_subtitle = Content(text)
+
+    # -- going through it ---------------------------------------------------------------------------------------
+
+    def action_match(self, step: int) -> None:
+        """Go to the next or previous match in the pane."""
+        if not self._pane.go_to_match(step):
+            self.notify("No match here.", timeout=2)
+
+    def action_message(self, step: int) -> None:
+        """Go to the next or previous message in the conversation."""
+        if not self._conversation.go_to_message(step):
+            self.notify("No message there.", timeout=2)
+
+    def action_prompt(self, step: int) -> None:
+        """Go to the next or previous message that the user wrote."""
+        if not self._conversation.go_to_message(step, by_user=True):
+            self.notify("No message of yours there.", timeout=2)
+
+    # -- unfolding ----------------------------------------------------------------------------------------------
+
+    def action_tools(self) -> None:
+        """Open or fold what tools were given and gave back."""
+        self.unfolded = Unfolded(not self.unfolded.tools, self.unfolded.thinking)
+        self._unfold("No tools were used here.")
+
+    def action_thinking(self) -> None:
+        """Open or fold what the model thought."""
+        self.unfolded = Unfolded(self.unfolded.tools, not self.unfolded.thinking)
+        self._unfold("Nothing that the model thought is recorded here.")
+
+    def on_conversation_pane_line_turned(self, message: ConversationPane.LineTurned) -> None:
+        """The line of a use of a tool, or of a thought, was clicked: open or fold that one."""
+        message.stop()
+        self.unfolded = self.unfolded._replace(turned=self.unfolded.turned ^ {message.place})
+        self._unfold("")
+
+    def _unfold(self, nothing: str) -> None:
+        self._preview_whole = False
+        if hit := self._list.selected_hit:
+            self.start_work(partial(self._show_unfolded, hit, nothing), group="preview", exclusive=True)
+
+    async def _show_unfolded(self, hit: Hit, nothing: str) -> None:
+        preview = await self._previews.preview(self.memory, hit, self._list.words, self.unfolded)
+        if preview.has_asides:
+            self._conversation.show(preview.conversation, keep_place=True)
+        elif nothing:
+            self.notify(nothing, timeout=2)
+        self._preview_whole = True
+
+    # -- copying ------------------------------------------------------------------------------------------------
+
+    def action_copy_exchange(self) -> None:
+        """Copy the exchange that the conversation pane shows, as markdown; of a document the chunk."""
+        hit = self._list.selected_hit
+        if isinstance(hit, DocumentRow):
+            copy_text(self.app, hit.document.text)
+        elif hit and is_session(hit):
+            place = self._conversation.exchange_in_view()
+            self.start_work(partial(self._copy_exchange, hit.session, place), group="copy", exclusive=True)
+
+    async def _copy_exchange(self, session: Session, place: int) -> None:
+        conversation = await asyncio.to_thread(self.memory.conversation, session)
+        if 0 <= place < len(conversation.exchanges):
+            copy_text(self.app, exchange_markdown(conversation.exchanges[place]))
+
+
+def exchange_markdown(exchange: Exchange) -> str:
+    """Return one exchange as markdown, its two voices under headings."""
+    parts = []
+    if exchange.user:
+        parts.append(f"## User\n\n{exchange.user.strip()}")
+    if exchange.assistant:
+        parts.append(f"## Assistant\n\n{exchange.assistant.strip()}")
+    return "\n\n".join(parts) + "\n"
+
+
+__all__ = ["ConversationScreen", "exchange_markdown"]
