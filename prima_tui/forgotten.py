@@ -79,6 +79,11 @@ class Forgotten:
         self.version += 1
         return self.version
 
+    def fingerprint(self) -> str:
+        """Return what changes with the list: the keys on it."""
+        self.look()
+        return ",".join(sorted(self._keys))
+
     def sessions(self) -> tuple[ForgottenSession, ...]:
         """Return what is on the list, in the order in which it was forgotten."""
         self.look()

@@ -1,47 +1,49 @@
 """The history in scope, kept up to date with the files: what is new, grown, shrunk, replaced or gone.
 
-The catalog saves the reading of what did not change. A large backlog is read in other processes, newest first, so
-that the screen has its first sessions at once and never waits for a parser.
+Nothing is done twice: while no file changed, the sessions are those of the last time; the catalog saves the reading of
+what did not change; the rest is read newest first. The database is loaded only when one of these needs it.
 """
 
 from __future__ import annotations
 
-import os
 import threading
 import time
-from collections import defaultdict, deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
+from prima_tui.backlog import Backlog
 from prima_tui.extracts import is_substantial
 from prima_tui.forgotten import Forgotten
-from prima_tui.index.catalog import Catalog
-from prima_tui.index.messages import MessageTable
-from prima_tui.index.tool_store import Blocks
-from prima_tui.index.update import FileShare
-from prima_tui.last_list import LastList
+from prima_tui.last_list import LastHistory, LastList
 from prima_tui.model.hits import Cancel, Snapshot, SourceStatus
 from prima_tui.model.query import is_hidden
 from prima_tui.model.session import Exchange, Session, ToolUse
-from prima_tui.search.library import Entry, Library, build_library
-from prima_tui.sources.assemble import assemble
-from prima_tui.sources.base import Problem, Scope, Source, SourceFile
-from prima_tui.sources.reading import FileReading, FileTexts, read_files, unpack_exchanges
+from prima_tui.search.library import Entry, Library, build_library, numbered
+from prima_tui.sources.assemble import Assembler
+from prima_tui.sources.base import KnownFile, Problem, Scope, Source, SourceFile
+from prima_tui.sources.reading import FileReading, FileTexts, unpack_exchanges
 from prima_tui.sources.reading_tools import FileTools, TranscriptTools
 from prima_tui.sources.registry import all_sources
-from prima_tui.sources.worker import ReadingProcesses, WorkerFailed
 from prima_tui.startup_log import StartupLog, warning_lines
-from prima_tui.tool_history import ToolHistory
 
-_FIRST_BYTES = 1024 * 1024
-"""Read in this process before anything else, so that the newest sessions are there at once."""
-_BATCH_BYTES = 8 * 1024 * 1024
-_POOL_BYTES = 24 * 1024 * 1024
-"""From this backlog on other processes pay for their start."""
+if TYPE_CHECKING:
+    from prima_tui.index.catalog import Catalog
+    from prima_tui.index.messages import MessageTable
+    from prima_tui.index.tool_store import Blocks
+    from prima_tui.index.update import FileShare
+    from prima_tui.tool_history import ToolHistory
+
 _REPORT_SECONDS = 0.25
+_REPORT_TIMES = 5
+"""A report of many sessions takes its time: the pause before the next one is so many times longer."""
 _STORE_SECONDS = 2.0
+_KEEP_SECONDS = 60.0
+"""While files change again and again, the list for the next start is written at most so often."""
 
 
 class History:
@@ -53,18 +55,27 @@ class History:
         self._forgotten_version = 0
         self._cut: set[str] = set()
         self._last = last
+        self._unkept = False
+        self._all_stored = True
+        """Whether the catalog took all that was read: else it has to be read again at the next start."""
+        self._kept_at = -_KEEP_SECONDS
         self.library = Library()
-        self.table = MessageTable()
         self._log = log
-        self._catalog = Catalog(catalog, lambda line: log.note([line]), self._is_unwanted)
-        self._tools = ToolHistory(self._catalog.tools, self._known_tools, lambda line: log.note([line]))
+        self._catalog_path = catalog
+        self._backlog = Backlog(self._without_forgotten, self._note)
         self._plug_in_problems: list[Problem] = []
         self._sources: dict[str, Source] = {source.id: source for source in all_sources(self._plug_in_problems)}
+        self._assembler = Assembler(scope, self._sources)
+        self._known: dict[str, KnownFile] = {}
+        """The files that the library is made of, by path."""
         self._readings: dict[str, FileReading] = {}
+        """What was read of them, once something changed: while nothing did, the library comes from the last time."""
         self._listed: dict[str, list[Problem]] = {}
-        self._unloaded: dict[str, FileReading] = {}
+        self._unloaded: dict[str, KnownFile] = {}
+        """Files whose messages are not in the table."""
+        self._table: MessageTable | None = None
         self._refreshing = threading.Lock()
-        self._loading = threading.Lock()
+        self._loading = threading.RLock()
         self._snapshot = Snapshot()
 
     @property
@@ -76,6 +87,31 @@ class History:
     def source_ids(self) -> tuple[str, ...]:
         """The ids of all sources, those of other packages among them."""
         return tuple(self._sources)
+
+    @property
+    def table(self) -> MessageTable:
+        """The messages, as far as they were loaded."""
+        with self._loading:
+            if self._table is None:
+                from prima_tui.index.messages import MessageTable
+
+                self._table = MessageTable()
+            return self._table
+
+    @cached_property
+    def _catalog(self) -> Catalog:
+        from prima_tui.index.catalog import Catalog
+
+        return Catalog(self._catalog_path, self._note, self._is_unwanted)
+
+    @cached_property
+    def _tools(self) -> ToolHistory:
+        from prima_tui.tool_history import ToolHistory
+
+        return ToolHistory(self._catalog.tools, self._known_tools, self._note)
+
+    def _note(self, line: str) -> None:
+        self._log.note([line])
 
     # -- keeping up ---------------------------------------------------------------------------------------------
 
@@ -89,58 +125,107 @@ class History:
             if self._forgotten_version != self._forgotten.look():
                 self._read_again()
             files = self._list()
+            if not self._known and not self._snapshot.complete and (last := self._unchanged(files)):
+                return self._take_over(last, report)
             changed = [file for file in files.values() if not self._is_current(file)]
-            gone = [path for path in self._readings if path not in files]
+            gone = [path for path in self._known if path not in files]
             if not changed and not gone and self._snapshot.complete:
                 return self._snapshot
-            for path in gone:
-                del self._readings[path]
-                self._unloaded.pop(path, None)
-            self.table.remove(gone)
-            known = self._catalog.load(changed, self.table.connection)
-            known = [reading for reading in known if not self._forgotten.touches(reading)]
-            with self._loading:
-                self.table.reserve((reading.file.path, len(reading.transcripts)) for reading in known)
-                for reading in known:
-                    self._readings[reading.file.path] = reading
-                    self._unloaded[reading.file.path] = reading
+            if len(self._readings) < len(self._known):
+                changed = list(files.values())
+            self._let_go(gone)
+            self._recall(changed)
             waiting = sorted(
-                (file for file in changed if not self._is_current(file)), key=lambda file: file.mtime_ns, reverse=True
+                (file for file in changed if not self._is_read(file)), key=lambda file: file.mtime_ns, reverse=True
             )
             if not waiting:
                 return self._publish(len(files), len(files), report)
             self._read(waiting, len(files), report, cancel)
-            left = sum(not self._is_current(file) for file in files.values())
+            left = sum(not self._is_read(file) for file in files.values())
             return self._publish(len(files) - left, len(files), report)
+
+    def _unchanged(self, files: Mapping[str, SourceFile]) -> LastHistory | None:
+        """Return what was kept the last time, if these are the very files; their texts must be in the catalog."""
+        last = self._last.load() if self._catalog_path.exists() else None
+        self._last.release()
+        return last if last is not None and last.is_of(files) else None
+
+    def _take_over(self, last: LastHistory, report: Callable[[Snapshot], None] | None) -> Snapshot:
+        """Have the sessions as they were made the last time."""
+        with self._loading:
+            self._known = {one.file.path: one for one in last.files}
+            self._unloaded = dict(self._known)
+            self.library = last.library()
+        return self._show(len(self._known), len(self._known), report)
+
+    def _recall(self, files: Sequence[SourceFile]) -> None:
+        """Take what the catalog knows of files in just this state."""
+        if not self._catalog_path.exists():
+            return
+        known = self._catalog.load(files)
+        with self._loading:
+            for reading in known:
+                if not self._forgotten.touches(reading):
+                    self._remember(reading)
+
+    def _remember(self, reading: FileReading) -> None:
+        """Have a file's reading; its messages are not in the table yet."""
+        path = reading.file.path
+        self._readings[path] = reading
+        self._known[path] = self._unloaded[path] = reading.known
+
+    def _let_go(self, paths: Iterable[str]) -> None:
+        paths = list(paths)
+        for path in paths:
+            self._known.pop(path, None)
+            self._readings.pop(path, None)
+            self._unloaded.pop(path, None)
+        if paths and self._table is not None:
+            self._table.remove(paths)
 
     def load_messages(self) -> None:
         """Have every known message in the table: lists don't need them, so they come with the first words searched."""
         with self._loading:
-            waiting = [reading for path, reading in list(self._unloaded.items()) if self._readings.get(path) is reading]
-            for reading in self._catalog.load_messages(waiting, self.table):
-                texts = self._read_files([reading.file])
+            waiting = list(self._unloaded.values())
+            if not waiting:
+                return
+            self.table.reserve((one.file.path, one.transcripts) for one in waiting)
+            for known in self._catalog.load_messages(waiting, self.table):
+                texts = self._backlog.read([known.file])
                 self.table.add(((one.reading.file.path, one.messages) for one in texts), reserved=True)
-            for reading in waiting:
-                if self._unloaded.get(reading.file.path) is reading:
-                    del self._unloaded[reading.file.path]
+            for known in waiting:
+                del self._unloaded[known.file.path]
+            self.library = numbered(self.library, self.table.part)
+            self._leave_out()
 
     def _read_again(self) -> None:
         """Let go of every file that the list of what is forgotten is about, or was."""
         self._forgotten_version = self._forgotten.version
-        again = [path for path, one in self._readings.items() if path in self._cut or self._forgotten.touches(one)]
-        for path in again:
-            del self._readings[path]
-            self._unloaded.pop(path, None)
+        if self._known:
+            self._let_go(
+                [
+                    path
+                    for path, one in self._all_readings().items()
+                    if path in self._cut or self._forgotten.touches(one)
+                ]
+            )
         self._cut.clear()
-        self.table.remove(again)
         self._snapshot = msgspec.structs.replace(self._snapshot, complete=False)
+
+    def _all_readings(self) -> dict[str, FileReading]:
+        """Return what was read of every known file; for those that were taken over it is looked up, or read again."""
+        missing = {path: one.file for path, one in self._known.items() if path not in self._readings}
+        if missing:
+            for reading in self._catalog.load(list(missing.values())):
+                self._readings[reading.file.path] = reading
+                del missing[reading.file.path]
+            for texts in self._backlog.read(list(missing.values())):
+                self._readings[texts.reading.file.path] = texts.reading
+        return self._readings
 
     def _is_unwanted(self, reading: FileReading) -> bool:
         self._forgotten.look()
         return reading.file.path in self._cut or self._forgotten.touches(reading)
-
-    def _read_files(self, files: Sequence[SourceFile]) -> list[FileTexts]:
-        return [self._without_forgotten(texts) for texts in read_files(files)]
 
     def _without_forgotten(self, texts: FileTexts) -> FileTexts:
         kept = self._forgotten.without(texts)
@@ -149,8 +234,12 @@ class History:
         return kept
 
     def _is_current(self, file: SourceFile) -> bool:
-        known = self._readings.get(file.path)
+        known = self._known.get(file.path)
         return known is not None and known.file == file
+
+    def _is_read(self, file: SourceFile) -> bool:
+        reading = self._readings.get(file.path)
+        return reading is not None and reading.file == file
 
     def _list(self) -> dict[str, SourceFile]:
         files: dict[str, SourceFile] = {}
@@ -170,79 +259,89 @@ class History:
         self, waiting: Sequence[SourceFile], total: int, report: Callable[[Snapshot], None] | None, cancel: Cancel
     ) -> None:
         unkept: list[FileTexts] = []
-        reported = stored = time.monotonic()
-        left = len(waiting)
+        stored = time.monotonic()
+        left, report_at = len(waiting), 0.0
         if report and self._readings:
             self._publish(total - left, total, report)
-        for batch in self._batches(waiting, cancel):
+        for batch in self._backlog.batches(waiting, cancel):
             with self._loading:
-                self.table.add((texts.reading.file.path, texts.messages) for texts in batch)
                 for texts in batch:
-                    self._readings[texts.reading.file.path] = texts.reading
-                    self._unloaded.pop(texts.reading.file.path, None)
-            unkept += batch
+                    self._remember(texts.reading)
             left -= len(batch)
-            now = time.monotonic()
-            if report and (now - reported >= _REPORT_SECONDS or left == len(waiting) - len(batch)):
+            if report and time.monotonic() >= report_at:
+                began = time.monotonic()
                 self._publish(total - left, total, report)
-                reported = time.monotonic()
-            if now - stored >= _STORE_SECONDS:
-                self._catalog.store(unkept)
+                took = time.monotonic() - began
+                report_at = began + took + max(_REPORT_SECONDS, _REPORT_TIMES * took)
+            self._add_messages(batch)
+            unkept += batch
+            if time.monotonic() - stored >= _STORE_SECONDS:
+                self._store(unkept)
                 unkept = []
                 stored = time.monotonic()
             if cancel.cancelled:
                 break
-        self._publish(total - left, total, report)
-        self._catalog.store(unkept)
+        self._store(unkept)
 
-    def _batches(self, waiting: Sequence[SourceFile], cancel: Cancel) -> Iterator[list[FileTexts]]:
-        batches = deque(_by_size(waiting))
-        while batches and (len(batches) == 1 or _bytes(batches) < _POOL_BYTES or batches[0][0] is waiting[0]):
-            if cancel.cancelled:
-                return
-            yield self._read_files(batches.popleft())
-        if batches:
-            yield from self._from_processes(batches, cancel)
+    def _add_messages(self, batch: Sequence[FileTexts]) -> None:
+        """Put messages into the table, once somebody searched: before that they can come from the catalog."""
+        with self._loading:
+            if self._table is not None:
+                self._table.add((texts.reading.file.path, texts.messages) for texts in batch)
+                for texts in batch:
+                    del self._unloaded[texts.reading.file.path]
 
-    def _from_processes(self, batches: deque[list[SourceFile]], cancel: Cancel) -> Iterator[list[FileTexts]]:
-        try:
-            with ReadingProcesses(max(1, min(8, os.cpu_count() or 1))) as processes:
-                for result in processes.results(batches):
-                    yield [self._without_forgotten(texts) for texts in result]
-                    if cancel.cancelled:
-                        return
-        except WorkerFailed as error:
-            # no processes here (a sandbox, too little memory): read on in this one
-            self._log.note([f"reading goes on in one process: {error}"])
-            while batches and not cancel.cancelled:
-                yield self._read_files(batches.popleft())
+    def _store(self, batch: Sequence[FileTexts]) -> None:
+        if not self._catalog.store(batch):
+            self._all_stored = False
 
     def _publish(self, done: int, total: int, report: Callable[[Snapshot], None] | None) -> Snapshot:
-        assembled = assemble(list(self._readings.values()), self.scope, self._sources)
-        self.library = build_library(assembled, self.table.part, self.library)
-        self.table.leave_out(
-            (number, part.left_out)
-            for entry in self.library.entries
-            for number, part in zip(entry.numbers, entry.parts, strict=True)
-            if part.left_out and number >= 0
-        )
+        """Put the sessions together from what was read, and show them."""
+        assembled = self._assembler.assemble(list(self._readings.values()))
+        with self._loading:
+            self.library = build_library(assembled, self._part, self.library)
+            self._leave_out()
+        return self._show(done, total, report)
+
+    def _part(self, path: str, number: int) -> int | None:
+        return None if self._table is None else self._table.part(path, number)
+
+    def _leave_out(self) -> None:
+        if self._table is not None:
+            self._table.leave_out(
+                (number, part.left_out)
+                for entry in self.library.entries
+                for number, part in zip(entry.numbers, entry.parts, strict=True)
+                if part.left_out and number >= 0
+            )
+
+    def _show(self, done: int, total: int, report: Callable[[Snapshot], None] | None) -> Snapshot:
         warnings = [line for source in self._sources for line in self._warnings(source)]
         warnings += warning_lines("sources", self._plug_in_problems)
         self._log.note(warnings)
         sessions = tuple(entry.session for entry in self.library.entries if not is_hidden(entry.session))
         hidden = len(self.library.entries) - len(sessions)
         self._snapshot = Snapshot(sessions, done, total, done >= total, tuple(warnings), hidden)
-        if self._snapshot.complete:
-            self._last.keep(sessions)
+        if self._readings and self._snapshot.complete:
+            self._unkept = True
+            if time.monotonic() - self._kept_at >= _KEEP_SECONDS:
+                self._keep()
         if report:
             report(self._snapshot)
         return self._snapshot
 
+    def _keep(self) -> None:
+        """Keep the list for the next start."""
+        if self._unkept and self._all_stored and self._snapshot.complete:
+            self._unkept = False
+            self._last.keep(self._known.values(), self.library)
+            self._kept_at = time.monotonic()
+
     def _warnings(self, source: str) -> list[str]:
         problems = list(self._listed.get(source, ()))
-        for reading in self._readings.values():
-            if reading.problems and reading.file.source == source:
-                problems += reading.problems
+        for known in self._known.values():
+            if known.problems and known.file.source == source:
+                problems += known.problems
         return warning_lines(source, problems)
 
     # -- what is in it ------------------------------------------------------------------------------------------
@@ -251,8 +350,8 @@ class History:
         """Return each source with what was found of it in the scope."""
         files: dict[str, int] = defaultdict(int)
         sessions: dict[str, int] = defaultdict(int)
-        for reading in self._readings.values():
-            files[reading.file.source] += 1
+        for known in self._known.values():
+            files[known.file.source] += 1
         for entry in self.library.entries:
             sessions[entry.session.source] += 1
         return tuple(
@@ -275,10 +374,10 @@ class History:
 
         What can be had from neither is left out.
         """
-        pairs = [(path, number) for path, number in dict.fromkeys(wanted) if path in self._readings]
-        found = self._catalog.exchanges((self._readings[path].file, number) for path, number in pairs)
+        pairs = [(path, number) for path, number in dict.fromkeys(wanted) if path in self._known]
+        found = self._catalog.exchanges((self._known[path].file, number) for path, number in pairs)
         missing = list(dict.fromkeys(path for path, number in pairs if (path, number) not in found))
-        for texts in self._read_files([self._readings[path].file for path in missing]):
+        for texts in self._backlog.read([self._known[path].file for path in missing]):
             for number, packed in enumerate(texts.exchanges):
                 found[texts.reading.file.path, number] = unpack_exchanges(packed)
         return found
@@ -295,15 +394,15 @@ class History:
 
     def tool_texts(self, paths: Sequence[str], cancel: Cancel) -> Iterator[Blocks]:
         """Yield the searchable texts of the tools in files, in slices. Raises Cancelled when cancelled meanwhile."""
-        return self._tools.blocks([self._readings[path].file for path in paths if path in self._readings], cancel)
+        return self._tools.blocks([self._known[path].file for path in paths if path in self._known], cancel)
 
     def tools(self, entry: Entry, *, thinking: bool = False) -> tuple[tuple[ToolUse, ...], ...]:
         """Return the uses of tools of a session, for each exchange of :meth:`conversation` those that belong to it.
 
         With ``thinking`` what the model thought is among them, in its place.
         """
-        paths = dict.fromkeys(part.path for part in entry.parts if part.path in self._readings)
-        found = self._tools.uses([self._readings[path].file for path in paths])
+        paths = dict.fromkeys(part.path for part in entry.parts if part.path in self._known)
+        found = self._tools.uses([self._known[path].file for path in paths])
         by_exchange: list[list[ToolUse]] = []
         for part in entry.parts:
             first = len(by_exchange)
@@ -317,29 +416,32 @@ class History:
 
     def _known_tools(self, tools: FileTools) -> FileTools:
         """Return the tools of a file without those of sessions that the history left out when it read the file."""
-        reading = self._readings.get(tools.file.path)
-        if reading is None or len(reading.transcripts) == len(tools.transcripts):
+        known = self._known.get(tools.file.path)
+        if known is None or known.transcripts == len(tools.transcripts):
             return tools
+        reading = self._all_readings()[tools.file.path]
         by_name = {(one.session_id, one.agent): one for one in tools.transcripts}
-        known = [by_name.get((one.session_id, one.agent), TranscriptTools()) for one in reading.transcripts]
-        return FileTools(tools.file, tuple(known))
+        kept = [by_name.get((one.session_id, one.agent), TranscriptTools()) for one in reading.transcripts]
+        return FileTools(tools.file, tuple(kept))
 
     def shares(self) -> list[FileShare]:
         """Return the files of the scope with what the index wants to know of each.
 
         One without exchanges is among them, so that what it once held can go, unless it may just not be readable.
         """
+        from prima_tui.index.update import FileShare
+
         by_file: dict[str, list[tuple[int, Entry, str]]] = defaultdict(list)
         for entry in self.library.entries:
             for part in entry.parts:
                 if part.length:
                     by_file[part.path].append((part.number, entry, part.agent))
         shares = []
-        for path, reading in list(self._readings.items()):
+        for path, known in list(self._known.items()):
             rows = sorted(by_file.get(path, ()), key=lambda row: row[0])
-            if rows or not any(problem.what.startswith("can't be") for problem in reading.problems):
+            if rows or not any(problem.what.startswith("can't be") for problem in known.problems):
                 said = tuple((number, entry.session, agent) for number, entry, agent in rows)
-                shares.append(FileShare(reading.file, said))
+                shares.append(FileShare(known.file, said))
         return shares
 
     def earns_extract(self, session: Session) -> bool:
@@ -348,15 +450,20 @@ class History:
 
     def readings(self) -> list[FileReading]:
         """Return what was read of each file of the scope, without the texts."""
-        return list(self._readings.values())
+        with self._refreshing:
+            return list(self._all_readings().values())
 
     def purge_catalog(self) -> None:
         """Remove what is forgotten from the catalog, down to the last byte. Raises StoreBusy, StoreUnusable."""
         self._catalog.purge()
 
     def close(self) -> None:
-        """Let the memory go."""
-        self.table.close()
+        """Keep the list for the next start and let the memory go."""
+        if self._refreshing.acquire(blocking=False):
+            self._keep()
+            self._refreshing.release()
+        if self._table is not None:
+            self._table.close()
 
 
 def _in_agent(exchange: Exchange, agent: str) -> Exchange:
@@ -365,21 +472,3 @@ def _in_agent(exchange: Exchange, agent: str) -> Exchange:
     return Exchange(
         exchange.user, exchange.assistant, exchange.at, exchange.key, agent, exchange.rewound, exchange.compacted
     )
-
-
-def _by_size(files: Sequence[SourceFile]) -> Iterator[list[SourceFile]]:
-    """Yield batches in order: a small first one, then larger ones."""
-    batch: list[SourceFile] = []
-    size, most = 0, _FIRST_BYTES
-    for file in files:
-        batch.append(file)
-        size += file.size
-        if size >= most:
-            yield batch
-            batch, size, most = [], 0, _BATCH_BYTES
-    if batch:
-        yield batch
-
-
-def _bytes(batches: Iterable[Sequence[SourceFile]]) -> int:
-    return sum(file.size for batch in batches for file in batch)

@@ -46,9 +46,8 @@ class Searching(Stores):
         """Return the list as it was last time, until there is one of this time."""
         if self.snapshot().sessions or self.snapshot().complete:
             return ()
-        if self._remembered is None:
-            self._remembered = self._last.load()
-        return self._remembered
+        last = self._last.load()
+        return last.sessions() if last is not None else ()
 
     def search(
         self,
@@ -72,14 +71,16 @@ class Searching(Stores):
         if not text.strip() and (last := self._first_picture()):
             shown = tuple(Hit(session, 0.0) for session in last)
             return Answer(text, mode, shown, took_ms=(time.perf_counter() - started) * 1000)
+        query, now = self._parsed(text, now)
+        if limit is None and not deep and (listed := self._listed(query)):
+            took_ms = (time.perf_counter() - started) * 1000
+            return Answer(text, mode, listed, warnings=query.problems, took_ms=took_ms)
         from prima_tui.search import combined
         from prima_tui.search.deep import search_extracts
         from prima_tui.search.keyword import query_words
 
-        now = now or datetime.now(UTC).astimezone()
         cancel = cancel or Cancel()
         history = self._open()
-        query = parse(text, now, history.source_ids)
         if query.words or query.phrases:
             history.load_messages()
         library = history.library
@@ -123,6 +124,18 @@ class Searching(Stores):
             indexed_exchanges=indexed,
             pending_files=waiting,
         )
+
+    def _parsed(self, text: str, now: datetime | None) -> tuple[Query, datetime]:
+        now = now or datetime.now(UTC).astimezone()
+        return parse(text, now, self._open().source_ids), now
+
+    def _listed(self, query: Query) -> tuple[Hit, ...]:
+        """Return what filters alone list, newest first, for which no words are searched; () for any other query."""
+        if query.text or query.words or query.phrases:
+            return ()
+        from prima_tui.search.library import listed
+
+        return tuple(Hit(session, 0.0) for session in listed(self._open().library, query))
 
     def _documents_beside(
         self, query: Query, mode: Mode, limit: int | None, cancel: Cancel, now: datetime, warnings: list[str]

@@ -17,7 +17,7 @@ from prima_tui.errors import PrimaError
 from prima_tui.extracts import write_extract
 from prima_tui.forgotten import Forgotten, IndexPlaces
 from prima_tui.last_list import LastList
-from prima_tui.model.session import Exchange, Session
+from prima_tui.model.session import Exchange
 from prima_tui.sources.base import Scope
 from prima_tui.startup_log import StartupLog
 
@@ -36,9 +36,8 @@ class Stores:
         self.scope = scope
         self.settings = settings
         self.log = StartupLog(settings.paths.log)
-        self._remembered: tuple[Session, ...] | None = None
-        self._last = LastList(settings.paths.cache, scope.workspace, scope.everywhere)
         self.forgotten = Forgotten(settings.paths.data)
+        self._last = LastList(settings.paths.cache, scope, self.forgotten)
         self._places = IndexPlaces(settings.paths.data)
         self._opening = threading.RLock()
         self._history: History | None = None

@@ -18,12 +18,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from prima_tui import history as history_module
+from prima_tui import backlog as backlog_module
 from prima_tui import output, output_conversation
 from prima_tui.index.embedder import Embedder
 from prima_tui.memory import Memory
 from prima_tui.model.hits import MODES, Cancel, Snapshot
 from prima_tui.model.session import Session
+from prima_tui.sources import base
 from prima_tui.sources.base import SourceFile
 from prima_tui.sources.reading import read_files
 from tests.world import NOW, START, Turn, World, fingerprint, session_id
@@ -171,7 +172,7 @@ def test_reading_is_saved_for_files_that_did_not_change(world: World, monkeypatc
         read.extend(file.path for file in files)
         return real(files)
 
-    monkeypatch.setattr(history_module, "read_files", watched)
+    monkeypatch.setattr(backlog_module, "read_files", watched)
     memory = world.memory()
     memory.refresh()
     memory.search("cookie", "keyword")
@@ -198,8 +199,8 @@ def test_reports_grow_and_end_complete(world: World) -> None:
 
 def test_a_cancelled_refresh_leaves_the_rest_for_the_next(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     world.believable()
-    monkeypatch.setattr(history_module, "_FIRST_BYTES", 1)
-    monkeypatch.setattr(history_module, "_BATCH_BYTES", 1)
+    monkeypatch.setattr(backlog_module, "FIRST_BYTES", 1)
+    monkeypatch.setattr(backlog_module, "BATCH_BYTES", 1)
     memory = world.memory()
     cancel = Cancel()
     snapshot = memory.refresh(lambda _snapshot: cancel.cancel(), cancel)
@@ -216,9 +217,9 @@ def test_a_large_backlog_is_read_in_other_processes_with_the_same_answers(
     for number in range(8):
         world.claude(f"more {number}", turns(4, number), start=START + timedelta(hours=number))
     expected = fresh_answers(world)
-    monkeypatch.setattr(history_module, "_FIRST_BYTES", 2000)
-    monkeypatch.setattr(history_module, "_BATCH_BYTES", 2000)
-    monkeypatch.setattr(history_module, "_POOL_BYTES", 0)
+    monkeypatch.setattr(backlog_module, "FIRST_BYTES", 2000)
+    monkeypatch.setattr(backlog_module, "BATCH_BYTES", 2000)
+    monkeypatch.setattr(backlog_module, "POOL_BYTES", 0)
     memory = world.memory()
     memory.refresh()
     assert answers(memory) == expected
@@ -365,7 +366,7 @@ def test_a_file_that_vanishes_or_shrinks_between_listing_and_reading_costs_only_
 
     memory = world.memory()
     with monkeypatch.context() as patched:
-        patched.setattr(history_module, "read_files", late)
+        patched.setattr(backlog_module, "read_files", late)
         assert len(memory.refresh().sessions) >= 5
     memory.refresh()
     assert answers(memory) == fresh_answers(world)
@@ -425,3 +426,94 @@ def test_nothing_of_the_home_is_changed_by_anything_the_program_does(world: Worl
         assert memory.rebuild().finished
         memory.close()
     assert fingerprint(world.home, without=own) == before
+
+
+# -- the list of the last time ----------------------------------------------------------------------------------------
+
+
+def heavy_modules(world: World, what: str) -> set[str]:
+    """Return which heavy modules a process loads that does ``what`` with the memory."""
+    code = (
+        "import os, sys\n"
+        "from pathlib import Path\n"
+        "from prima_tui.config import load_settings, paths_below\n"
+        "from prima_tui.memory import Memory\n"
+        "from prima_tui.sources.base import Scope\n"
+        f"home, workspace = Path({str(world.home)!r}), Path({str(world.workspace)!r})\n"
+        "memory = Memory(Scope(workspace, False, home, {}), load_settings(workspace, paths_below(home)))\n"
+        f"{what}\n"
+        "print(*({'duckdb', 'numpy', 'rapidfuzz', 'fastembed'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return set(done.stdout.split())
+
+
+def test_a_list_of_files_that_did_not_change_needs_no_database(world: World) -> None:
+    world.believable()
+    assert "duckdb" in heavy_modules(world, "memory.refresh()")
+    assert heavy_modules(world, "assert memory.refresh().complete") == set()
+    assert heavy_modules(world, "memory.refresh(); assert memory.search('').hits") == set()
+
+
+def test_the_newest_sessions_are_told_before_the_database_is_loaded(world: World) -> None:
+    world.believable()
+    told = "memory.refresh(lambda snapshot: told.append((len(snapshot.sessions), 'duckdb' in sys.modules)))"
+    assert heavy_modules(world, f"told = []; {told}; assert told[0][0] and not told[0][1], told") == {"duckdb"}
+
+
+def test_what_was_taken_over_answers_everything(world: World, embedder: Embedder) -> None:
+    world.believable()
+    first = world.memory(embedder)
+    first.refresh()
+    later = world.memory(embedder)
+    later.refresh()
+    assert later._open()._readings == {}
+    assert answers(later) == answers(first)
+    session = later.snapshot().sessions[0]
+    assert later.conversation(session) == first.conversation(session)
+    assert later.tools(session) == first.tools(session)
+    assert later.status().sources == first.status().sources
+    assert later.update_index().exchanges_embedded > 0
+    assert sorted(one.file.path for one in later._open().readings()) == sorted(
+        one.file.path for one in first._open().readings()
+    )
+
+
+def test_the_list_of_another_version_or_scope_or_place_is_not_taken_over(world: World, tmp_path: Path) -> None:
+    world.believable()
+    world.memory().refresh()
+    (kept,) = (world.memory().settings.paths.cache / "lists").iterdir()
+    last = world.memory()._last
+    assert last.load() is not None
+    elsewhere = tmp_path / "elsewhere"
+    world.workspace.rename(elsewhere)
+    world.workspace.symlink_to(elsewhere)
+    base._resolved.cache_clear()
+    assert last.load() is None
+    assert kept.exists()
+
+
+def test_while_files_change_again_and_again_the_list_is_written_now_and_then(world: World) -> None:
+    world.believable()
+    memory = world.memory()
+    memory.refresh()
+    (kept,) = (memory.settings.paths.cache / "lists").iterdir()
+    written = kept.stat().st_ino
+    world.claude("new", turns(2, 0))
+    memory.refresh()
+    assert kept.stat().st_ino == written
+    memory.close()
+    assert kept.stat().st_ino != written
+    later = world.memory()
+    assert later.refresh() == memory.snapshot()
+    assert later._open()._readings == {}
+
+
+def test_without_the_catalog_nothing_is_taken_over(world: World) -> None:
+    world.believable()
+    world.memory().refresh()
+    memory = world.memory()
+    memory.settings.paths.catalog.unlink()
+    memory.refresh()
+    assert memory._open()._readings
+    assert answers(memory) == fresh_answers(world)

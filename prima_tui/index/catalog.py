@@ -17,11 +17,8 @@ from prima_tui.index.messages import MessageTable
 from prima_tui.index.rows import insert_rows
 from prima_tui.index.tool_store import TOOL_TABLE_NAMES, TOOL_TABLES, ToolStore
 from prima_tui.model.session import Exchange
-from prima_tui.sources.base import SourceFile
+from prima_tui.sources.base import READER_VERSION, KnownFile, SourceFile
 from prima_tui.sources.reading import FileReading, FileTexts, unpack_exchanges
-
-READER_VERSION = 2
-"""Raised whenever a reader or the folding changes what it makes of the same bytes: older readings are read again."""
 
 _MIGRATIONS = [
     [
@@ -49,12 +46,12 @@ class Catalog:
         self._swept = False
         self.tools = ToolStore(self._file, _state, notice)
 
-    def load(self, files: Sequence[SourceFile], connection: duckdb.DuckDBPyConnection) -> list[FileReading]:
-        """Return the readings of those files that are known in just this state. ``connection`` is borrowed."""
+    def load(self, files: Sequence[SourceFile]) -> list[FileReading]:
+        """Return the readings of those files that are known in just this state."""
         by_path = {file.path: file for file in files}
         readings: list[FileReading] = []
         try:
-            with self._file.reading(connection) as store:
+            with self._file.reading() as store:
                 if store is None or not files:
                     return []
                 rows = store.execute(
@@ -70,24 +67,24 @@ class Catalog:
                 continue
         return readings
 
-    def load_messages(self, readings: Sequence[FileReading], table: MessageTable) -> list[FileReading]:
-        """Put the messages of files into the table; return the readings of those whose messages aren't here."""
-        if not readings:
+    def load_messages(self, files: Sequence[KnownFile], table: MessageTable) -> list[KnownFile]:
+        """Put the messages of files into the table; return those files whose messages aren't here."""
+        if not files:
             return []
-        counts = {reading.file.path: len(reading.transcripts) for reading in readings}
+        counts = {known.file.path: known.transcripts for known in files}
         found: set[str] = set()
         try:
             with self._file.reading(table.connection) as store:
                 if store is not None:
                     rows = store.execute(
                         f"SELECT f.id, f.path FROM store.files f JOIN {_WANTED} USING (path, state)",
-                        _wanted([reading.file for reading in readings]),
+                        _wanted([known.file for known in files]),
                     ).fetchall()
                     table.take(store, [(file_id, path, counts[path]) for file_id, path in rows])
                     found = {path for _file_id, path in rows}
         except (StoreBusy, StoreUnusable, duckdb.Error) as error:
             self._notice(f"catalog: not used: {error}")
-        return [reading for reading in readings if reading.file.path not in found]
+        return [known for known in files if known.file.path not in found]
 
     def store(self, batch: Sequence[FileTexts], wait: float = 0.9) -> bool:
         """Keep what reading gave, replacing older readings of the same paths, in one transaction. False: not kept."""

@@ -8,7 +8,7 @@ from prima_tui.model.session import Session
 from prima_tui.sources.assemble import Part
 
 
-class Entry(msgspec.Struct, frozen=True):
+class Entry(msgspec.Struct, frozen=True, gc=False):
     """One session with what a search compares: its folded title and paths, and where its messages are."""
 
     session: Session

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from prima_tui.model.query import Query, matches
 from prima_tui.model.session import Session, shown_path
 from prima_tui.model.text import fold
 from prima_tui.search.entry import Entry
@@ -17,7 +18,7 @@ from prima_tui.sources.assemble import Assembled
 if TYPE_CHECKING:
     from prima_tui.search.columns import Columns
 
-__all__ = ["Entry", "Library", "build_library", "folded_paths", "newest_first"]
+__all__ = ["Entry", "Library", "build_library", "folded_paths", "library_of", "listed", "newest_first", "numbered"]
 
 _EARLY = datetime.min.replace(tzinfo=UTC)
 
@@ -41,6 +42,11 @@ class Library(msgspec.Struct, frozen=True, dict=True):
         return Columns(self.entries)
 
 
+def listed(library: Library, query: Query) -> list[Session]:
+    """Return the sessions that satisfy the query's filters, newest first."""
+    return [entry.session for entry in library.entries if matches(query, entry.session)]
+
+
 def newest_first(session: Session) -> tuple[datetime, datetime, str]:
     """Return a sort key (to be reversed): last activity, then start, then id for a stable order."""
     return (session.ended_at or _EARLY, session.started_at or _EARLY, session.id)
@@ -60,11 +66,32 @@ def build_library(
             paths = folded_paths(item.session)
             title = fold(item.session.title)
             entries.append(Entry(item.session, item.parts, numbers, title, paths, "\n".join(paths)))
+    return library_of(entries)
+
+
+def library_of(entries: Iterable[Entry]) -> Library:
+    """Return the library of entries that are in order, newest first."""
+    entries = tuple(entries)
     return Library(
-        entries=tuple(entries),
+        entries=entries,
         by_key={entry.session.key: entry for entry in entries},
         by_number={one: entry for entry in entries for one in entry.numbers if one >= 0},
         by_place={(part.path, part.number): entry for entry in entries for part in entry.parts},
+    )
+
+
+def numbered(library: Library, number: Callable[[str, int], int | None]) -> Library:
+    """Return the library with each part's number in the message table as it is now."""
+    return library_of(
+        Entry(
+            one.session,
+            one.parts,
+            tuple(_or_none(number(part.path, part.number)) for part in one.parts),
+            one.title,
+            one.paths,
+            one.all_paths,
+        )
+        for one in library.entries
     )
 
 

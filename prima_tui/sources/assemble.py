@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -12,7 +13,9 @@ from prima_tui.model.session import FileChange, Session, Transcript, key64
 from prima_tui.model.tags import language_tags
 from prima_tui.model.titles import UNTITLED, shorten
 from prima_tui.sources.base import Scope, Source
-from prima_tui.sources.reading import FileReading
+
+if TYPE_CHECKING:
+    from prima_tui.sources.reading import FileReading
 
 CARRIER = "carrier"
 """Flag of a transcript that only carries facts about other sessions and is none itself."""
@@ -21,7 +24,7 @@ _KEY_BYTES = 8
 _EARLY = datetime.min.replace(tzinfo=UTC)
 
 
-class Part(msgspec.Struct, frozen=True):
+class Part(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """One transcript's share of a session's conversation."""
 
     path: str
@@ -50,7 +53,7 @@ def place_in_conversation(parts: Sequence[Part], which: int, position: int) -> i
     return before + position - sum(place < position for place in part.left_out)
 
 
-class Assembled(msgspec.Struct, frozen=True):
+class Assembled(msgspec.Struct, frozen=True, gc=False):
     """A session and where its exchanges are: the parts in the order they are shown."""
 
     session: Session
@@ -58,52 +61,77 @@ class Assembled(msgspec.Struct, frozen=True):
 
 
 def assemble(readings: Iterable[FileReading], scope: Scope, sources: Mapping[str, Source]) -> list[Assembled]:
-    """Put the transcripts of all files together into the sessions of the scope, in no particular order.
+    """Put the transcripts of all files together into the sessions of the scope, in no particular order."""
+    return Assembler(scope, sources).assemble(readings)
+
+
+class Assembler:
+    """Puts transcripts together, again and again; a session whose transcripts are those of before is taken over.
 
     A summary is given to the session whose file holds its leaf record; a subagent's transcript goes to the session
     that started it; two files of one session id are one session, and text that both hold counts once. A file in which
     nobody said or changed anything is no session.
     """
-    by_source: dict[str, list[FileReading]] = defaultdict(list)
-    for reading in readings:
-        by_source[reading.file.source].append(reading)
-    assembled: list[Assembled] = []
-    for source_id, group in by_source.items():
-        source = sources.get(source_id)
-        if source is not None:
-            assembled += _of_source(source, group, scope)
-    return assembled
 
+    def __init__(self, scope: Scope, sources: Mapping[str, Source]) -> None:
+        self._scope = scope
+        self._sources = sources
+        self._made: dict[tuple[str, str], tuple[object, Assembled]] = {}
+        """By source and session id: what a session was made of, and the session."""
 
-def _of_source(source: Source, readings: Sequence[FileReading], scope: Scope) -> list[Assembled]:
-    names: dict[str, str] = {}
-    folders: dict[str, str] = {}
-    numbers: dict[tuple[str, str, str], int] = {}
-    transcripts: list[Transcript] = []
-    for reading in readings:
-        names.update(reading.names)
-        folders.update(reading.folders)
-        for number, transcript in enumerate(reading.transcripts):
-            numbers[transcript.path, transcript.session_id, transcript.agent] = number
-            transcripts.append(transcript)
-    summaries = _summaries_by_owner(transcripts)
-    mains: dict[str, list[Transcript]] = defaultdict(list)
-    children: dict[str, list[Transcript]] = defaultdict(list)
-    for transcript in source.finish(transcripts, names, folders):
-        if CARRIER in transcript.flags:
-            continue
-        if transcript.parent_id:
-            children[transcript.parent_id].append(transcript)
-        elif source.contains(transcript, scope):
-            mains[transcript.session_id].append(transcript)
-    _adopt_grandchildren(mains, children)
-    leading_only = bool(getattr(source, "leading_only", False))
-    assembled = [
-        _session(group, children.get(session_id, []), summaries, numbers, leading_only)
-        for session_id, group in mains.items()
-        if any(one.exchange_keys or one.files_changed for one in [*group, *children.get(session_id, ())])
-    ]
-    return _with_copies_told(assembled, mains)
+    def assemble(self, readings: Iterable[FileReading]) -> list[Assembled]:
+        """Return the sessions of all these files, in no particular order."""
+        by_source: dict[str, list[FileReading]] = defaultdict(list)
+        for reading in readings:
+            by_source[reading.file.source].append(reading)
+        made, self._made = self._made, {}
+        assembled: list[Assembled] = []
+        for source_id, group in by_source.items():
+            source = self._sources.get(source_id)
+            if source is not None:
+                assembled += self._of_source(source, group, made)
+        return assembled
+
+    def _of_source(
+        self, source: Source, readings: Sequence[FileReading], made: Mapping[tuple[str, str], tuple[object, Assembled]]
+    ) -> list[Assembled]:
+        names: dict[str, str] = {}
+        folders: dict[str, str] = {}
+        numbers: dict[tuple[str, str, str], int] = {}
+        transcripts: list[Transcript] = []
+        for reading in readings:
+            names.update(reading.names)
+            folders.update(reading.folders)
+            for number, transcript in enumerate(reading.transcripts):
+                numbers[transcript.path, transcript.session_id, transcript.agent] = number
+                transcripts.append(transcript)
+        summaries = _summaries_by_owner(transcripts)
+        mains: dict[str, list[Transcript]] = defaultdict(list)
+        children: dict[str, list[Transcript]] = defaultdict(list)
+        for transcript in source.finish(transcripts, names, folders):
+            if CARRIER in transcript.flags:
+                continue
+            if transcript.parent_id:
+                children[transcript.parent_id].append(transcript)
+            elif source.contains(transcript, self._scope):
+                mains[transcript.session_id].append(transcript)
+        _adopt_grandchildren(mains, children)
+        leading_only = bool(getattr(source, "leading_only", False))
+        assembled: list[Assembled] = []
+        for session_id, group in mains.items():
+            family = [*group, *children.get(session_id, ())]
+            if not any(one.exchange_keys or one.files_changed for one in family):
+                continue
+            places = [numbers[one.path, one.session_id, one.agent] for one in family]
+            made_of = (family, len(group), places, [summaries.get(one.path) for one in group])
+            known = made.get((source.id, session_id))
+            if known is not None and known[0] == made_of:
+                session = known[1]
+            else:
+                session = _session(group, family[len(group) :], summaries, numbers, leading_only)
+            self._made[source.id, session_id] = (made_of, session)
+            assembled.append(session)
+        return _with_copies_told(assembled, mains)
 
 
 def _adopt_grandchildren(mains: Mapping[str, object], children: dict[str, list[Transcript]]) -> None:

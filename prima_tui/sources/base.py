@@ -38,7 +38,11 @@ class Scope(msgspec.Struct, frozen=True):
         return Path(value).expanduser() if value else self.home.joinpath(*default)
 
 
-class SourceFile(msgspec.Struct, frozen=True):
+READER_VERSION = 2
+"""Raised whenever the same bytes give something else than before: readers, folding, how sessions are put together."""
+
+
+class SourceFile(msgspec.Struct, frozen=True, gc=False):
     """A file that a source wants read, and the state it is in. Two equal values mean: nothing changed."""
 
     source: str
@@ -50,13 +54,22 @@ class SourceFile(msgspec.Struct, frozen=True):
     """For the source's own use: which of its kinds of file this is."""
 
 
-class Problem(msgspec.Struct, frozen=True):
+class Problem(msgspec.Struct, frozen=True, gc=False):
     """Something that a source passed over, for the startup log: what, how often, one example."""
 
     what: str
     """Short and countable: ``malformed lines``, ``unknown record type "x"``, ``can't be read: Permission denied``."""
     path: str
     count: int = 1
+
+
+class KnownFile(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+    """A file that was read, in the state it was in then, without what it says."""
+
+    file: SourceFile
+    transcripts: int = 0
+    """How many were read from it."""
+    problems: tuple[Problem, ...] = ()
 
 
 class ReadTranscript(msgspec.Struct, frozen=True):

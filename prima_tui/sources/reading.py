@@ -14,11 +14,11 @@ import zstandard
 
 from prima_tui.model.session import Exchange, Transcript
 from prima_tui.model.text import fold
-from prima_tui.sources.base import Problem, ReadResult, SourceFile
+from prima_tui.sources.base import KnownFile, Problem, ReadResult, SourceFile
 from prima_tui.sources.registry import source_by_id
 
 
-class FileReading(msgspec.Struct, frozen=True):
+class FileReading(msgspec.Struct, frozen=True, gc=False):
     """What reading one file gave, without the texts: all that lists and scopes need."""
 
     file: SourceFile
@@ -26,6 +26,11 @@ class FileReading(msgspec.Struct, frozen=True):
     names: dict[str, str] = {}
     folders: dict[str, str] = {}
     problems: tuple[Problem, ...] = ()
+
+    @property
+    def known(self) -> KnownFile:
+        """The file and what is to be known of it without its transcripts."""
+        return KnownFile(self.file, len(self.transcripts), self.problems)
 
 
 class Messages(msgspec.Struct, frozen=True):

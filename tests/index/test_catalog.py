@@ -37,11 +37,11 @@ def test_what_was_stored_comes_back_the_same(catalog: Catalog, world: World) -> 
     assert catalog.store(batch)
     table = MessageTable()
     files = [one.reading.file for one in batch]
-    readings = catalog.load(files, table.connection)
+    readings = catalog.load(files)
     assert sorted(readings, key=lambda one: one.file.path) == sorted(
         (one.reading for one in batch), key=lambda one: one.file.path
     )
-    assert catalog.load_messages(readings, table) == []
+    assert catalog.load_messages([one.known for one in readings], table) == []
     assert table.find(["cents"], "cents").parts.tolist() == [table.part(files[0].path, 0)]
     assert len(table.find(["strasse"], "strasse")) > 0
     found = catalog.exchanges([(files[0], 0), (files[1], 0)])
@@ -56,10 +56,10 @@ def test_a_file_in_another_state_is_not_known(catalog: Catalog, world: World, fi
     file = batch[0].reading.file
     other = msgspec.structs.replace(file, **{field: "other" if field == "kind" else 1})
     table = MessageTable()
-    assert catalog.load([other], table.connection) == []
+    assert catalog.load([other]) == []
     assert catalog.exchanges([(other, 0)]) == {}
-    reading = msgspec.structs.replace(batch[0].reading, file=other)
-    assert catalog.load_messages([reading], table) == [reading]
+    known = msgspec.structs.replace(batch[0].reading.known, file=other)
+    assert catalog.load_messages([known], table) == [known]
 
 
 def test_a_newer_reading_takes_the_place_of_the_older(catalog: Catalog, world: World) -> None:
@@ -68,11 +68,11 @@ def test_a_newer_reading_takes_the_place_of_the_older(catalog: Catalog, world: W
     catalog.store(old)
     new = read(world.claude("a", [*TURNS, Turn("More", "And more.")]))
     catalog.store(new)
-    table = MessageTable()
-    assert catalog.load([old[0].reading.file], table.connection) == []
-    (reading,) = catalog.load([new[0].reading.file], table.connection)
+    assert catalog.load([old[0].reading.file]) == []
+    (reading,) = catalog.load([new[0].reading.file])
     assert reading == new[0].reading
-    catalog.load_messages([reading], table)
+    table = MessageTable()
+    catalog.load_messages([reading.known], table)
     assert table.find(["cents"], "cents").counts.tolist() == [[1]]
 
 
@@ -84,8 +84,7 @@ def test_readings_of_deleted_files_are_forgotten_and_of_unmounted_folders_kept(c
     kept.parent.rename(kept.parent.with_name("away"))
     later = Catalog(catalog._file.path, print)
     later.store(read(world.claude("c", TURNS)))
-    table = MessageTable()
-    found = later.load([one.reading.file for one in batch], table.connection)
+    found = later.load([one.reading.file for one in batch])
     assert [one.file.path for one in found] == [str(kept)]
 
 
@@ -103,9 +102,9 @@ def test_a_catalog_that_cannot_be_had_does_nothing_and_says_so(tmp_path: Path, w
     catalog = Catalog(path, notices.append)
     batch = read(world.claude("a", TURNS))
     table = MessageTable()
-    assert catalog.load([batch[0].reading.file], table.connection) == []
+    assert catalog.load([batch[0].reading.file]) == []
     assert catalog.exchanges([(batch[0].reading.file, 0)]) == {}
-    assert catalog.load_messages([batch[0].reading], table) == [batch[0].reading]
+    assert catalog.load_messages([batch[0].reading.known], table) == [batch[0].reading.known]
     assert catalog.store(batch) is (fault == "damaged")
     assert notices
 
