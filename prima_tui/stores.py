@@ -23,10 +23,12 @@ from prima_tui.startup_log import StartupLog
 
 if TYPE_CHECKING:
     from prima_tui.history import History
+    from prima_tui.index.elsewhere import OtherIndexes
     from prima_tui.index.embedder import EmbeddingModel
     from prima_tui.index.rebuild import Rebuild
     from prima_tui.index.update import FileShare, Updater
     from prima_tui.index.vectors import SemanticIndex
+    from prima_tui.search.library import Library
 
 
 class Stores:
@@ -43,6 +45,9 @@ class Stores:
         self._history: History | None = None
         self._index: SemanticIndex | None = None
         self._embedder: EmbeddingModel | None = None
+        self._elsewhere: OtherIndexes | None = None
+        self._covered: tuple[Library, int, int] | None = None
+        """How many files are pending for a state of the sessions and a generation of the index."""
         self._other: Self | None = None
         self._project: Documents | None = None
 
@@ -125,10 +130,20 @@ class Stores:
         )
 
     def _update(self) -> Updater:
+        from prima_tui.index.elsewhere import OtherIndexes
         from prima_tui.index.update import Updater
 
+        with self._opening:
+            if self._elsewhere is None:
+                self._elsewhere = OtherIndexes(self._model().name, self._index_path(), self._indexes)
         lock = self._index_path().with_name("update.lock")
-        return Updater(self._semantic(), self._model(), self._exchanges, lock, self._folder, self._write_extracts)
+        return Updater(
+            self._semantic(), self._model(), self._exchanges, lock, self._folder, self._write_extracts, self._elsewhere
+        )
+
+    def _indexes(self) -> list[Path]:
+        """Return where indexes were ever made: that of everything, those of workspaces."""
+        return [folder / "index.duckdb" for folder in (self.settings.paths.data, *self._places.all())]
 
     def _write_extracts(self, paths: Sequence[str]) -> None:
         """Write the extracts that the sessions of newly indexed files earn; one that can't be written is noted."""
@@ -160,6 +175,10 @@ class Stores:
         try:
             index = self._semantic()
             index.load_if_free()
-            return index.count(), len(pending(index, self._open().shares()))
+            library, generation = self._open().library, index.generation
+            # every search by meaning asks, and nothing of it changes until a file or the index does
+            if self._covered is None or self._covered[0] is not library or self._covered[1] != generation:
+                self._covered = (library, generation, len(pending(index, self._open().shares())))
+            return index.count(), self._covered[2]
         except PrimaError:
             return 0, sum(bool(share.transcripts) for share in self._open().shares())

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 WAIT_SECONDS = 0.9
 """How long a file that another process has open is tried again; nobody is blocked for more than a second."""
 _PAUSE_SECONDS = 0.02
+_GLANCE_SECONDS = 0.05
+"""How long another thread's work on a file is waited for by somebody who can do without the file."""
 _LOCKS: dict[str, threading.RLock] = {}
 """One for each file: DuckDB opens a file once in a process, and the system's locks don't hold inside one."""
 
@@ -106,6 +108,31 @@ class DatabaseFile:
                 with contextlib.suppress(duckdb.Error):
                     connection.execute("ROLLBACK")
                 raise
+
+    @contextlib.contextmanager
+    def glancing(self, into: duckdb.DuckDBPyConnection) -> Iterator[duckdb.DuckDBPyConnection | None]:
+        """Attach somebody else's file as ``store``, read-only, for a unit of work; never change, move or wait for it.
+
+        Yields None when it isn't there, busy, damaged or of another version. Raises what the caller's queries raise.
+        """
+        if not self._lock.acquire(timeout=_GLANCE_SECONDS):
+            yield None
+            return
+        try:
+            connection = into.cursor()
+            try:
+                connection.execute(f"ATTACH '{_quoted(self.path)}' AS store (READ_ONLY)")
+                fine = self._ours(connection) and self._version(connection) == self.version
+            except (duckdb.Error, _Damaged, StoreUnusable):
+                fine = False
+            try:
+                yield connection if fine else None
+            finally:
+                with contextlib.suppress(duckdb.Error):
+                    connection.execute("DETACH DATABASE IF EXISTS store")
+                connection.close()
+        finally:
+            self._lock.release()
 
     def _private_log(self) -> None:
         """Make the write-ahead log before DuckDB does, which would let everybody read it; tighten the file itself."""

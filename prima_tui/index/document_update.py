@@ -23,6 +23,7 @@ from prima_tui.documents.walk import DocumentFile, Walk, walk
 from prima_tui.errors import ModelUnavailable, PrimaError, StoreBusy, StoreUnusable
 from prima_tui.index.documents import DocumentIndex
 from prima_tui.index.embedder import EmbeddingModel, text_hash
+from prima_tui.index.embedding import embedded_in_steps
 from prima_tui.model.documents import Document, DocumentsProgress
 from prima_tui.model.hits import Cancel
 
@@ -237,20 +238,21 @@ class _Run:
                 fresh += any(key not in self._known and key not in texts for key in read)
                 texts.update(read)
         chunks = sum(len(one.chunks) for one in documents)
-        missing = [key for key in texts if key not in self._known]
+        missing = {key: text for key, text in texts.items() if key not in self._known}
         vectors: dict[str, Vector] = {}
         embedded = self._progress.chunks_embedded
-        for place in range(0, len(missing), _STEP):
-            if self._out_of_time():
-                self._index.write(vectors, ())
-                raise _Stopped
-            if len(vectors) >= _UNIT:
+        done = 0
+        for step in embedded_in_steps(missing, self._model, _STEP, self._out_of_time):
+            vectors |= step
+            done += len(step)
+            self._tell(chunks_embedded=embedded + fresh * done // len(missing))
+            if len(vectors) >= _UNIT and done < len(missing):
                 self._index.write(vectors, ())
                 self._known.update(vectors)
                 vectors = {}
-            step = missing[place : place + _STEP]
-            vectors.update(zip(step, self._model.embed([texts[key] for key in step]), strict=True))
-            self._tell(chunks_embedded=embedded + fresh * min(len(missing), place + _STEP) // len(missing))
+        if done < len(missing):
+            self._index.write(vectors, ())
+            raise _Stopped
         self._index.write(vectors, documents)
         self._known.update(vectors)
         self._index.load()

@@ -20,6 +20,7 @@ from prima_tui.documents.chunks import passages
 from prima_tui.index.database import DatabaseFile
 from prima_tui.index.embedder import DIMENSIONS, text_hash
 from prima_tui.index.messages import MessageTable
+from prima_tui.index.rows import folded
 from prima_tui.index.vector_file import (
     FACTS,
     FLOOR,
@@ -242,11 +243,13 @@ class DocumentIndex(StoredCopy):
             settle_model(store, "store.vectors", self.model, {len(vector) for vector in vectors.values()})
             written = count_up(store)
             if vectors:
-                size = len(next(iter(vectors.values())))
-                store.execute(
-                    f"INSERT INTO store.vectors SELECT unnest($hashes), unnest($vectors::FLOAT[{size}][])",
-                    {"hashes": list(vectors), "vectors": [vector.tolist() for vector in vectors.values()]},
-                )
+                hashes = list(vectors)
+                with folded(store, [vectors[key] for key in hashes]) as relation:
+                    store.execute(
+                        "INSERT INTO store.vectors SELECT hash, vector FROM (SELECT unnest($hashes) AS hash,"
+                        f" generate_subscripts($hashes, 1) - 1 AS place) JOIN {relation} USING (place)",
+                        {"hashes": hashes},
+                    )
             paths = [*(one.path for one in documents), *gone]
             for table in ("files", "chunks", "passages"):
                 store.execute(f"DELETE FROM store.{table} WHERE path IN (SELECT unnest($paths))", {"paths": paths})

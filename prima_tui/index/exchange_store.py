@@ -16,6 +16,7 @@ import msgspec
 
 from prima_tui.index.database import DatabaseFile
 from prima_tui.index.embedder import DIMENSIONS
+from prima_tui.index.rows import folded, insert_rows
 from prima_tui.index.vector_file import FACTS, NEW_IDENTITY, count_up, settle_model
 from prima_tui.model.session import Exchange, Session
 
@@ -51,7 +52,7 @@ class Row(msgspec.Struct, frozen=True):
     hash: str
 
 
-class Similar(msgspec.Struct, frozen=True):
+class Similar(msgspec.Struct, frozen=True, gc=False):
     """The best exchange of one transcript for a query vector."""
 
     path: str
@@ -72,6 +73,13 @@ class FileState(msgspec.Struct, frozen=True):
     rows: frozenset[tuple[int, int, str]]
 
 
+def index_file(
+    path: Path, make_folder: Callable[[], object] | None = None, notice: Callable[[str], None] | None = None
+) -> DatabaseFile:
+    """Return the database file of a semantic index, not opened yet."""
+    return DatabaseFile(path, "prima-tui index", _MIGRATIONS, make_folder=make_folder, notice=notice)
+
+
 class ExchangeStore:
     """The file of the index of one workspace (or of every one). Safe to use from several threads."""
 
@@ -79,7 +87,7 @@ class ExchangeStore:
         self, path: Path, model: str, make_folder: Callable[[], object], notice: Callable[[str], None]
     ) -> None:
         self.model = model
-        self._file = DatabaseFile(path, "prima-tui index", _MIGRATIONS, make_folder=make_folder, notice=notice)
+        self._file = index_file(path, make_folder, notice)
 
     # -- reading ------------------------------------------------------------------------------------------------
 
@@ -180,42 +188,16 @@ class ExchangeStore:
             missing = [row for row in rows if (row.path, row.number, row.position, row.hash) not in present]
             fresh = [row for row in missing if row.hash in vectors]
             if fresh:
-                store.executemany(
-                    f"INSERT INTO store.exchanges VALUES ({', '.join('?' * 16)})",
-                    [[*_columns(row), vectors[row.hash].tolist(), written] for row in fresh],
-                )
+                keys = list(dict.fromkeys(row.hash for row in fresh))
+                with folded(store, [vectors[key] for key in keys]) as relation:
+                    places = {key: place for place, key in enumerate(keys)}
+                    _insert(store, relation, "place", fresh, [places[row.hash] for row in fresh], written)
             reused = [row for row in missing if row.hash not in vectors]
             if reused:
-                store.executemany(
-                    f"INSERT INTO store.exchanges SELECT {', '.join('?' * 14)}, vector, ? FROM store.exchanges"
-                    " WHERE hash = ? LIMIT 1",
-                    [[*_columns(row), written, row.hash] for row in reused],
-                )
-            for one in whole:
-                self._finish(store, one, written)
-            self._keep_sessions(store, {row.session.key: row.session for row in rows})
-
-    def _finish(self, store: duckdb.DuckDBPyConnection, file: FileState, written: int) -> None:
-        stale = [
-            (path, number, position, key)
-            for path, number, position, key in _present(store, {file.path})
-            if (number, position, key) not in file.rows
-        ]
-        if stale:
-            store.executemany(
-                "DELETE FROM store.exchanges WHERE path = ? AND number = ? AND position = ? AND hash = ?", stale
-            )
-            store.executemany("INSERT INTO store.removals VALUES (?, ?, ?, ?, ?)", [[*row, written] for row in stale])
-        store.execute("DELETE FROM store.files WHERE path = ?", [file.path])
-        store.execute(
-            "INSERT INTO store.files VALUES (?, ?, ?, ?)",
-            [file.path, file.source, file.state, datetime.now(UTC).replace(tzinfo=None)],
-        )
-
-    def _keep_sessions(self, store: duckdb.DuckDBPyConnection, sessions: dict[tuple[str, str], Session]) -> None:
-        for (source, session_id), session in sessions.items():
-            store.execute("DELETE FROM store.sessions WHERE source = ? AND session_id = ?", [source, session_id])
-            store.execute("INSERT INTO store.sessions VALUES (?, ?, ?)", [source, session_id, _ENCODER.encode(session)])
+                known = "(SELECT hash AS key, first(vector) AS vector FROM store.exchanges GROUP BY hash)"
+                _insert(store, known, "key", reused, [row.hash for row in reused], written)
+            _finish(store, whole, present, written)
+            _keep_sessions(store, {row.session.key: row.session for row in rows})
 
     def kept_sessions(self) -> list[Session]:
         """Return every session that something is stored of. Raises StoreBusy, StoreUnusable."""
@@ -263,12 +245,69 @@ def _unwanted_sessions(store: duckdb.DuckDBPyConnection, unwanted: Callable[[str
     return [(source, session_id) for source, session_id in rows if unwanted(source, session_id)]
 
 
+def _finish(
+    store: duckdb.DuckDBPyConnection,
+    whole: Sequence[FileState],
+    before: set[tuple[str, int, int, str]],
+    written: int,
+) -> None:
+    """Mark files as indexed whole; of the rows that stood ``before``, those of an older state of a file go."""
+    if not whole:
+        return
+    rows = {one.path: one.rows for one in whole}
+    stale = [row for row in before if row[0] in rows and row[1:] not in rows[row[0]]]
+    if stale:
+        columns = {name: list(column) for name, column in zip("abcd", zip(*stale, strict=True), strict=True)}
+        gone = "SELECT unnest($a) AS path, unnest($b) AS number, unnest($c) AS position, unnest($d) AS hash"
+        store.execute(
+            f"DELETE FROM store.exchanges e USING ({gone}) g"
+            " WHERE e.path = g.path AND e.number = g.number AND e.position = g.position AND e.hash = g.hash",
+            columns,
+        )
+        store.execute(f"INSERT INTO store.removals SELECT *, $written FROM ({gone})", columns | {"written": written})
+    store.execute("DELETE FROM store.files WHERE path IN (SELECT unnest($paths))", {"paths": list(rows)})
+    now = datetime.now(UTC).replace(tzinfo=None)
+    insert_rows(store, "store.files", [(one.path, one.source, one.state, now) for one in whole])
+
+
+def _keep_sessions(store: duckdb.DuckDBPyConnection, sessions: dict[tuple[str, str], Session]) -> None:
+    if not sessions:
+        return
+    store.execute(
+        "DELETE FROM store.sessions s USING (SELECT unnest($a) AS source, unnest($b) AS id) w"
+        " WHERE s.source = w.source AND s.session_id = w.id",
+        {"a": [source for source, _id in sessions], "b": [session_id for _source, session_id in sessions]},
+    )
+    insert_rows(store, "store.sessions", [(*key, _ENCODER.encode(session)) for key, session in sessions.items()])
+
+
 def _present(store: duckdb.DuckDBPyConnection, paths: set[str]) -> set[tuple[str, int, int, str]]:
     rows = store.execute(
         "SELECT path, number, position, hash FROM store.exchanges WHERE path IN (SELECT unnest($paths))",
         {"paths": sorted(paths)},
     ).fetchall()
     return {(row[0], row[1], row[2], row[3]) for row in rows}
+
+
+def _insert(
+    store: duckdb.DuckDBPyConnection,
+    vectors: str,
+    by: str,
+    rows: Sequence[Row],
+    keys: Sequence[object],
+    written: int,
+) -> None:
+    """Insert rows, each with the vector that has its key in the column ``by`` of a relation; others are passed over."""
+    columns: dict[str, object] = {
+        f"c{place}": list(column) for place, column in enumerate(zip(*map(_columns, rows), strict=True))
+    }
+    names = ", ".join(f"unnest(${name}) AS {name}" for name in columns)
+    store.execute(
+        f"INSERT INTO store.exchanges SELECT {', '.join(columns)}, vector, $written"
+        f" FROM (SELECT {names}, unnest($keys) AS k, generate_subscripts($keys, 1) AS rank) r"
+        f" JOIN {vectors} v ON v.{by} = r.k ORDER BY rank",
+        columns | {"keys": list(keys), "written": written},
+    )
 
 
 def _columns(row: Row) -> list[object]:

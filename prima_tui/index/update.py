@@ -1,7 +1,7 @@
 """The update of the semantic index: what is new or changed is embedded, newest first, for as long as the budget allows.
 
 Work is done in units of some dozens of exchanges; each is written in one transaction, so a kill loses at most the
-unit in hand. A text that has a vector already, in whatever file, is never embedded again.
+unit in hand. A text that has a vector already, in whatever file and whatever other index, is never embedded again.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ import filelock
 import msgspec
 
 from prima_tui.errors import ModelUnavailable, StoreBusy, StoreUnusable
+from prima_tui.index.elsewhere import OtherIndexes
 from prima_tui.index.embedder import EmbeddingModel, embedded_text, text_hash
+from prima_tui.index.embedding import embedded_in_steps
 from prima_tui.index.exchange_store import FileState, Row
 from prima_tui.index.vector_file import rebuild_due
 from prima_tui.index.vectors import SemanticIndex
@@ -72,8 +74,10 @@ class Updater:
         lock: Path,
         make_folder: Callable[[], object],
         indexed: Callable[[Sequence[str]], None] | None = None,
+        elsewhere: OtherIndexes | None = None,
     ) -> None:
-        """``indexed`` is told the paths of files each time some are whole."""
+        """``indexed`` is told the paths of files each time some are whole; ``elsewhere`` may have vectors to take."""
+        self._elsewhere = elsewhere
         self._indexed = indexed or (lambda _paths: None)
         self._index = index
         self._embedder = embedder
@@ -148,21 +152,21 @@ class Updater:
         hashes = list(dict.fromkeys(row.hash for row in unit.rows))
         known = self._index.known(hashes)
         texts = {row.hash: embedded_text(row.exchange) for row in unit.rows if row.hash not in known}
-        vectors: dict[str, Vector] = {}
-        missing = list(texts)
-        for place in range(0, len(missing), STEP):
-            if out_of_time():
-                break
-            step = missing[place : place + STEP]
-            vectors.update(zip(step, self._embedder.embed([texts[key] for key in step]), strict=True))
+        vectors: dict[str, Vector] = self._elsewhere.vectors(list(texts)) if self._elsewhere is not None else {}
+        known |= vectors.keys()
+        missing = {key: text for key, text in texts.items() if key not in known}
+        embedded = 0
+        for step in embedded_in_steps(missing, self._embedder, STEP, out_of_time):
+            vectors |= step
+            embedded += len(step)
             report(
                 msgspec.structs.replace(
                     progress,
-                    exchanges_embedded=progress.exchanges_embedded + len(vectors),
+                    exchanges_embedded=progress.exchanges_embedded + embedded,
                     seconds=time.monotonic() - started,
                 )
             )
-        complete = len(vectors) == len(missing)
+        complete = embedded == len(missing)
         self._index.write(unit.rows, vectors, unit.whole if complete else ())
         self._index.load()
         if complete and unit.whole:
@@ -170,7 +174,7 @@ class Updater:
         return msgspec.structs.replace(
             progress,
             files_done=progress.files_done + (len(unit.whole) if complete else 0),
-            exchanges_embedded=progress.exchanges_embedded + len(vectors),
+            exchanges_embedded=progress.exchanges_embedded + embedded,
             exchanges_reused=progress.exchanges_reused + sum(row.hash in known for row in unit.rows),
             seconds=time.monotonic() - started,
         )

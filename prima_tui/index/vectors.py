@@ -8,13 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import duckdb
-import msgspec
+import numpy as np
 
 from prima_tui.index.exchange_store import ExchangeStore, Similar
 from prima_tui.index.vector_file import FLOOR, StoredCopy, stacked
 from prima_tui.model.hits import Cancel
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from prima_tui.index.embedder import Vector
 
 _ROWS_AT_ONCE = 2_048
@@ -23,13 +25,8 @@ _HASH_BYTES = 32
 """Of the key of a text, which is written in hexadecimal."""
 
 
-class _Transcript(msgspec.Struct, frozen=True):
-    """Where exchanges come from, and whose they are."""
-
-    path: str
-    number: int
-    source: str
-    session_id: str
+_Transcript = tuple[str, int, str, str]
+"""Where exchanges come from and whose they are: path, number in the file, source, session id."""
 
 
 class SemanticIndex(ExchangeStore, StoredCopy):
@@ -64,7 +61,7 @@ class SemanticIndex(ExchangeStore, StoredCopy):
             )
         for columns in _rows_since(store, since):
             places = zip(*(columns[name].tolist() for name in ("path", "number", "source", "session_id")), strict=True)
-            owners = [self._number(_Transcript(*place)) for place in places]
+            owners = [self._number(place) for place in places]
             self._matrix.add(stacked(columns["vector"]), owners)
             self._positions.extend(columns["position"].tolist())
             self._hashes += b"".join(key.encode()[:_HASH_BYTES].ljust(_HASH_BYTES, b"\0") for key in columns["hash"])
@@ -81,15 +78,18 @@ class SemanticIndex(ExchangeStore, StoredCopy):
         gone: dict[tuple[str, int], set[tuple[int, str]]] = {}
         for path, number, position, key in removed:
             gone.setdefault((path, number), set()).add((position, key))
-        for transcript, owner in self._transcripts.items() if gone else ():
-            rows = gone.get((transcript.path, transcript.number))
+        for (path, number, _source, _session), owner in self._transcripts.items() if gone else ():
+            rows = gone.get((path, number))
             if rows:
-                self._matrix.remove(
-                    row for row in self._matrix.rows_of(owner) if (self._positions[row], self._hash(row)) in rows
-                )
+                mine = self._matrix.rows_of(owner)
+                said = zip(*self._of_rows(np.array(mine, np.int64)), strict=True)
+                self._matrix.remove(row for row, one in zip(mine, said, strict=True) if one in rows)
 
-    def _hash(self, row: int) -> str:
-        return self._hashes[row * _HASH_BYTES : (row + 1) * _HASH_BYTES].rstrip(b"\0").decode()
+    def _of_rows(self, rows: NDArray[np.int64]) -> tuple[list[int], list[str]]:
+        """Return the positions and the hashes of rows."""
+        positions = np.frombuffer(self._positions, np.int32)[rows]
+        hashes = np.frombuffer(self._hashes, f"S{_HASH_BYTES}")[rows]
+        return positions.tolist(), hashes.astype(str).tolist()
 
     def state_of(self, path: str) -> str | None:
         """Return the state in which a file is indexed whole, None if it isn't."""
@@ -106,19 +106,11 @@ class SemanticIndex(ExchangeStore, StoredCopy):
         """
         with self._lock:
             found = self._nearest(vector, FLOOR, cancel or Cancel())
+            transcripts = [self._by_number[owner] for owner in found.owners.tolist()]
+            columns = zip(transcripts, *self._of_rows(found.rows), found.cosines.tolist(), strict=True)
             return [
-                Similar(
-                    (of := self._by_number[owner]).path,
-                    of.number,
-                    of.source,
-                    of.session_id,
-                    self._positions[row],
-                    cosine,
-                    self._hash(row),
-                )
-                for owner, row, cosine in zip(
-                    found.owners.tolist(), found.rows.tolist(), found.cosines.tolist(), strict=True
-                )
+                Similar(path, number, source, session_id, position, cosine, key)
+                for (path, number, source, session_id), position, key, cosine in columns
             ]
 
     # -- the file as a whole ------------------------------------------------------------------------------------

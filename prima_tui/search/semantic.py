@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from itertools import groupby
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -20,7 +22,10 @@ if TYPE_CHECKING:
     from prima_tui.index.vectors import SemanticIndex
 
 
-class SemanticHit(msgspec.Struct, frozen=True):
+_similarity = attrgetter("similarity")
+
+
+class SemanticHit(msgspec.Struct, frozen=True, gc=False):
     """One session found by meaning, and where its best exchange is stored."""
 
     session: Session
@@ -45,26 +50,41 @@ def search_semantic(
     cancel.check()
     found = index.similar(vector, cancel)
     cancel.check()
+    # many thousands may be alike, so nothing is done twice for one: the best of a session is the first of it here
+    found.sort(key=_similarity, reverse=True)
     best: dict[tuple[str, str], Similar] = {}
-    rank: dict[tuple[str, str], tuple[float, bool]] = {}
+    sessions: dict[tuple[str, str], Session] = {}
     for one in found:
         entry = library.by_place.get((one.path, one.number))
-        key = entry.session.key if entry is not None else (one.source, one.session_id)
-        # of two that are equally alike, the one whose file is there (the other is from before the file was renamed)
-        if (one.similarity, entry is not None) > rank.get(key, (-1.0, False)):
-            best[key], rank[key] = one, (one.similarity, entry is not None)
-    sessions = {key: library.by_key[key].session for key in best if key in library.by_key}
+        if entry is None:
+            best.setdefault((one.source, one.session_id), one)
+            continue
+        session = entry.session
+        known = best.setdefault(session.key, one)
+        if session.key not in sessions:
+            sessions[session.key] = session
+            # of two that are equally alike, the one whose file is there (the other is from before it was renamed)
+            if known.similarity == one.similarity:
+                best[session.key] = one
     gone = [key for key in best if key not in sessions]
+    sessions.update((key, library.by_key[key].session) for key in gone if key in library.by_key)
     with contextlib.suppress(StoreBusy):
-        for session in index.sessions(gone):
-            sessions[session.key] = as_deleted(session)
+        for stored in index.sessions(key for key in gone if key not in sessions):
+            sessions[stored.key] = as_deleted(stored)
     hits = [
         SemanticHit(sessions[key], one.similarity, one)
         for key, one in best.items()
         if key in sessions and matches(query, sessions[key])
     ]
-    hits.sort(key=lambda hit: (hit.similarity, newest_first(hit.session)), reverse=True)
-    return _without_copies(hits)
+    hits.sort(key=_similarity, reverse=True)
+    return _without_copies([hit for _alike, equals in groupby(hits, _similarity) for hit in _newest_first(equals)])
+
+
+def _newest_first(hits: Iterable[SemanticHit]) -> list[SemanticHit]:
+    equals = list(hits)
+    if len(equals) > 1:
+        equals.sort(key=lambda hit: newest_first(hit.session), reverse=True)
+    return equals
 
 
 def as_deleted(session: Session) -> Session:
@@ -75,6 +95,8 @@ def as_deleted(session: Session) -> Session:
 
 def _without_copies(hits: list[SemanticHit]) -> list[SemanticHit]:
     """Drop a hit whose very exchange another session's hit shows: the copy of a resumed or forked conversation."""
+    if not any(hit.session.continued_by or hit.session.copied_from for hit in hits):
+        return hits
     found = {hit.session.id: hit for hit in hits}
     kept = []
     for hit in hits:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from prima_tui.index import update
 from prima_tui.index.embedder import Embedder, embedded_text, query_text
 from prima_tui.index.exchange_store import FileState, Row
 from prima_tui.index.vector_file import FLOOR
@@ -157,3 +159,28 @@ def test_vectors_do_not_depend_on_the_company_they_are_embedded_in(embedder: Emb
     together = embedder.embed(texts)
     for text, vector in zip(texts, together, strict=True):
         assert np.allclose(embedder.embed([text])[0], vector, atol=1e-6)
+
+
+def test_what_is_not_indexed_is_counted_once_for_each_state_of_files_and_index(
+    world: World, embedder: Embedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.claude("a", [("Which trains go to Lisbon?", "The night train from Madrid.")])
+    memory = world.memory(embedder)
+    memory.refresh()
+    memory.update_index()
+    counted: list[int] = []
+    real = update.pending
+
+    def counting(index: SemanticIndex, shares: Sequence[update.FileShare]) -> list[update.FileShare]:
+        counted.append(len(shares))
+        return real(index, shares)
+
+    monkeypatch.setattr(update, "pending", counting)
+    for query in ("railway", "railway to", "railway to Portugal"):
+        assert memory.search(query, "semantic").pending_files == 0
+    assert len(counted) == 1
+    world.claude("b", [("And trains to Porto?", "The same one.")])
+    memory.refresh()
+    assert memory.search("railway", "semantic").pending_files == 1
+    memory.update_index()
+    assert memory.search("railway", "semantic").pending_files == 0
