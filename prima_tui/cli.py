@@ -18,6 +18,7 @@ from prima_tui.cli_forget import forget
 from prima_tui.cli_index import index, rebuild
 from prima_tui.cli_options import json_option, mode_option, open_memory, report_progress, scope_options
 from prima_tui.cli_show import show
+from prima_tui.cli_statistics import stats
 from prima_tui.cli_watch import watch
 from prima_tui.errors import PrimaError, UsageError
 from prima_tui.printing import end_progress, print_result, warn
@@ -254,7 +255,7 @@ def serve_agents(workspace: Path | None, everywhere: bool) -> None:
 
 
 docs.add_command(watch)
-for command in (show, index, rebuild, forget, install_skills, docs):
+for command in (show, stats, index, rebuild, forget, install_skills, docs):
     program.add_command(command)
 
 

@@ -302,3 +302,10 @@ def test_help_lists_the_commands(prima: Program) -> None:
     for name in ("sessions", "search", "show", "files", "index", "rebuild", "status", "extracts"):
         assert name in text
     assert "browse" not in text.split("Commands:")[1]
+
+
+def test_stats_counts_the_sessions_in_scope(prima: Program) -> None:
+    printed = prima.json("stats")
+    assert printed["sessions"] == 5 and printed["agents"][0] == {"name": "claude-code", "count": 2}
+    ran = prima("stats", "--filter", "agent:codex")
+    assert ran.exit_code == 0 and "1 session " in ran.stdout and "api/limits.py" in ran.stdout

@@ -51,6 +51,7 @@ class PrimaApp(App[PickResult | None]):
         "file_history.tcss",
         "ask_screen.tcss",
         "timeline.tcss",
+        "statistics.tcss",
     ]
     COMMAND_PALETTE_BINDING = "ctrl+backslash"
     ESCAPE_TO_MINIMIZE = False

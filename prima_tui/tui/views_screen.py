@@ -17,6 +17,7 @@ from prima_tui.tui.extract_rows import is_extract
 from prima_tui.tui.file_history_screen import FileHistoryScreen, session_paths
 from prima_tui.tui.outcome import SessionPlace
 from prima_tui.tui.results_screen import Wanted
+from prima_tui.tui.statistics_screen import StatisticsScreen
 from prima_tui.tui.timeline_screen import Asked, TimelineScreen
 
 
@@ -26,6 +27,7 @@ class ViewsScreen(ConversationScreen):
     BINDINGS: ClassVar[list[BindingType]] = [
         browse_binding("alt+f", "file_history", "Files", "Which sessions changed a file, and which wrote each line"),
         browse_binding("alt+l", "timeline", "Timeline", "When the present results happened; search in a stretch of it"),
+        browse_binding("alt+s", "statistics", "Statistics", "What all sessions, or the present results, come to"),
     ]
     _opened: SessionPlace | None = None
     """The session that a view opened here, and where; until another is selected."""
@@ -63,6 +65,19 @@ class ViewsScreen(ConversationScreen):
     def _search_for(self, query: str | None) -> None:
         if query is not None:
             self._search_line.set_text(query)
+
+    # -- figures ------------------------------------------------------------------------------------------------
+
+    def action_statistics(self) -> None:
+        """Open the statistics of the present results, or of all sessions."""
+        asked = Asked(self.query_text, self.mode, self.deep)
+        self.app.push_screen(StatisticsScreen(self.memory, asked), self._left_statistics)
+
+    def _left_statistics(self, wanted: SessionPlace | str | None) -> None:
+        if isinstance(wanted, str):
+            self._search_for(wanted)
+        else:
+            self._left_view(wanted)
 
     # -- a session that a view found ------------------------------------------------------------------------------
 
