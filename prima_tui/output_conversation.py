@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from prima_tui.extracts import extract_markdown, local_time
+from prima_tui.extracts import local_time
 from prima_tui.model.hits import Conversation
 from prima_tui.model.session import ToolUse, shown_path
 from prima_tui.model.text import shown
@@ -47,19 +47,3 @@ def tool_line(use: ToolUse) -> str:
     size = len(use.gave)
     gave = f"{size:,} characters back" if size else "nothing back"
     return one_line(f"▸ {use.name or 'tool'}  {use.summary} · {'failed · ' if use.failed else ''}{gave}")
-
-
-def show_markdown(conversation: Conversation, tools: Tools | None = None) -> str:
-    """Return the session as a markdown document: the extract's header and files, then the whole conversation."""
-    head = extract_markdown(conversation.session, ()).rstrip()
-    parts = [head, "## Conversation"]
-    for place, one in enumerate(conversation.exchanges):
-        title = f"### {local_time(one.at)}" + (f" (subagent {one.agent})" if one.agent else "")
-        parts.append(title)
-        if one.user:
-            parts.append(f"**User:** {one.user.strip()}")
-        if one.assistant:
-            parts.append(f"**Assistant:** {one.assistant.strip()}")
-        if tools and place < len(tools) and tools[place]:
-            parts.append("\n".join(f"- {tool_line(use)}" for use in tools[place]))
-    return shown("\n\n".join(parts)) + "\n"

@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 import pytest
 
-from prima_tui import output, output_conversation, output_text
+from prima_tui import export, output, output_conversation, output_text
 from prima_tui.index.embedder import Embedder
 from prima_tui.memory import Memory
 from prima_tui.model.hits import Conversation
@@ -193,7 +193,7 @@ def test_no_control_character_of_a_conversation_reaches_the_terminal() -> None:
         output_text.sessions_text([session]),
         output_text.picked_text(session),
         output_conversation.show_text(conversation),
-        output_conversation.show_markdown(conversation),
+        export.conversation_markdown(conversation),
         output_text.files_text(rows),
     ]
     for text in texts:

@@ -10,9 +10,10 @@ from typing import ClassVar
 from textual.binding import BindingType
 from textual.content import Content
 
+from prima_tui.export import exchange_markdown
 from prima_tui.model.hits import Hit
 from prima_tui.model.query import parse
-from prima_tui.model.session import Exchange, Session, shown_path
+from prima_tui.model.session import Session, shown_path
 from prima_tui.tui.bindings import browse_binding as binding
 from prima_tui.tui.conversation_pane import ConversationPane
 from prima_tui.tui.document import Document
@@ -158,16 +159,3 @@ class ConversationScreen(WorkingScreen):
         conversation = await asyncio.to_thread(self.memory.conversation, session)
         if 0 <= place < len(conversation.exchanges):
             copy_text(self.app, exchange_markdown(conversation.exchanges[place]))
-
-
-def exchange_markdown(exchange: Exchange) -> str:
-    """Return one exchange as markdown, its two voices under headings."""
-    parts = []
-    if exchange.user:
-        parts.append(f"## User\n\n{exchange.user.strip()}")
-    if exchange.assistant:
-        parts.append(f"## Assistant\n\n{exchange.assistant.strip()}")
-    return "\n\n".join(parts) + "\n"
-
-
-__all__ = ["ConversationScreen", "exchange_markdown"]
