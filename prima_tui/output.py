@@ -44,6 +44,7 @@ def session_json(session: Session) -> Json:
         "flags": list(session.flags),
         "continued_by": session.continued_by or None,
         "copied_from": session.copied_from or None,
+        "expires_at": instant(session.expires_at),
     }
 
 

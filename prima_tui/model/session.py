@@ -168,6 +168,8 @@ class Session(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """Id of the session that holds a copy of this whole conversation and goes on from it; "" mostly."""
     copied_from: str = ""
     """Id of the session that this one begins with copies of (a fork); "" mostly."""
+    expires_at: datetime | None = None
+    """When its agent will delete it, as it is now (UTC); None: never, or not known."""
 
     @property
     def key(self) -> tuple[str, str]:

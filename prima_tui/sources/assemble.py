@@ -12,7 +12,7 @@ import msgspec
 from prima_tui.model.session import FileChange, Session, Transcript, key64
 from prima_tui.model.tags import language_tags
 from prima_tui.model.titles import UNTITLED, shorten
-from prima_tui.sources.base import Scope, Source
+from prima_tui.sources.base import Expires, Scope, Source, SourceFile
 
 if TYPE_CHECKING:
     from prima_tui.sources.reading import FileReading
@@ -99,6 +99,7 @@ class Assembler:
         folders: dict[str, str] = {}
         numbers: dict[tuple[str, str, str], int] = {}
         transcripts: list[Transcript] = []
+        files = {reading.file.path: reading.file for reading in readings}
         for reading in readings:
             names.update(reading.names)
             folders.update(reading.folders)
@@ -123,12 +124,13 @@ class Assembler:
             if not any(one.exchange_keys or one.files_changed for one in family):
                 continue
             places = [numbers[one.path, one.session_id, one.agent] for one in family]
-            made_of = (family, len(group), places, [summaries.get(one.path) for one in group])
+            expires_at = _expiry(source, group, files)
+            made_of = (family, len(group), places, [summaries.get(one.path) for one in group], expires_at)
             known = made.get((source.id, session_id))
             if known is not None and known[0] == made_of:
                 session = known[1]
             else:
-                session = _session(group, family[len(group) :], summaries, numbers, leading_only)
+                session = _session(group, family[len(group) :], summaries, numbers, leading_only, expires_at)
             self._made[source.id, session_id] = (made_of, session)
             assembled.append(session)
         return _with_copies_told(assembled, mains)
@@ -184,6 +186,7 @@ def _session(
     summaries: Mapping[str, str],
     numbers: Mapping[tuple[str, str, str], int],
     leading_only: bool,
+    expires_at: datetime | None,
 ) -> Assembled:
     ordered = sorted(group, key=lambda one: (one.rank, one.ended_at or _EARLY, one.path), reverse=True)
     first = ordered[0]
@@ -228,9 +231,18 @@ def _session(
             paths=tuple(dict.fromkeys(one.path for one in [*ordered, *subagents])),
             resume=first.resume,
             flags=_flags(counted, subagents),
+            expires_at=expires_at,
         ),
         tuple(parts),
     )
+
+
+def _expiry(source: Source, group: Sequence[Transcript], files: Mapping[str, SourceFile]) -> datetime | None:
+    """Return when the last of a session's own files will be deleted by its agent; None: never."""
+    if not isinstance(source, Expires):
+        return None
+    ends = [source.expires_at(files[one.path]) for one in group if one.path in files]
+    return None if None in ends else max((end for end in ends if end is not None), default=None)
 
 
 def _flags(counted: Sequence[Transcript], subagents: Sequence[Transcript]) -> tuple[str, ...]:

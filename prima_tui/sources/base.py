@@ -11,6 +11,7 @@ import re
 import stat
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import Protocol, runtime_checkable
@@ -129,6 +130,15 @@ class ReadsTools(Protocol):
 
     def read_tools(self, file: SourceFile) -> ReadResult:
         """Read one file as :meth:`Source.read` does, with ``tools`` in its transcripts. Raises nothing."""
+        ...
+
+
+@runtime_checkable
+class Expires(Protocol):
+    """What a source offers beside :class:`Source` when its agent deletes old conversations by itself."""
+
+    def expires_at(self, file: SourceFile) -> datetime | None:
+        """Return when the agent will delete a file as it is now (UTC); None: never."""
         ...
 
 

@@ -19,6 +19,7 @@ from prima_tui.model.tags import topic_tags
 from prima_tui.model.titles import title_from_prompt
 from prima_tui.sources.base import Problem, ReadResult, ReadTranscript, Scope, SourceFile
 from prima_tui.sources.claude_code_branches import Branches
+from prima_tui.sources.claude_code_cleanup import deleted_at
 from prima_tui.sources.claude_code_conversation import Conversation, Stamp
 from prima_tui.sources.claude_code_folders import (
     OTHER_ROOT,
@@ -99,6 +100,10 @@ class ClaudeCode:
         problems += reading.problems()
         make = _agent_transcripts if reading.is_agent else _session_transcripts
         return ReadResult(tuple(make(file, reading)), problems=tuple(problems))
+
+    def expires_at(self, file: SourceFile) -> datetime | None:
+        """Return when Claude Code deletes the file: some days, which its settings say, after it was last written to."""
+        return deleted_at(project_folder(Path(file.path)).parent.parent, file.mtime_ns)
 
     def contains(self, transcript: Transcript, scope: Scope) -> bool:
         """Tell whether a session lies in a project folder of the workspace and is not another project's there.

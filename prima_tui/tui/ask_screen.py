@@ -140,7 +140,7 @@ class AskScreen(Screen[None]):
         yield field
         with Horizontal(id="asked"):
             chunks = SessionList(id="chunks")
-            chunks.each_chunk = True
+            chunks.view = chunks.view._replace(each_chunk=True)
             yield chunks
             with Vertical(id="ask-right"):
                 answer = AskPane(id="answer")

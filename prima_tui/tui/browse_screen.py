@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 from functools import partial
 from typing import ClassVar
 
-import msgspec
 from textual import events
 from textual.binding import BindingType
 from textual.widgets import Input
@@ -15,6 +12,7 @@ from textual.widgets import Input
 from prima_tui.model.hits import MODES, Hit
 from prima_tui.model.session import Session
 from prima_tui.tui import messages
+from prima_tui.tui.arranging_screen import ArrangingScreen
 from prima_tui.tui.bindings import browse_binding as _binding
 from prima_tui.tui.document_pane import DocumentPane
 from prima_tui.tui.document_rows import DocumentRow, is_session
@@ -22,16 +20,14 @@ from prima_tui.tui.documents_screen import DocumentsScreen
 from prima_tui.tui.extract_rows import is_extract
 from prima_tui.tui.log_screen import LogScreen
 from prima_tui.tui.outcome import PickResult
-from prima_tui.tui.remembered import remember
 from prima_tui.tui.resuming import copy_resume_command, copy_text, resume
-from prima_tui.tui.session_list import SORTS
 from prima_tui.tui.status_line import StatusLine
 from prima_tui.tui.views_screen import ViewsScreen
 
 _SHARES = (30, 35, 40, 45, 50, 55, 60, 65, 70)
 
 
-class BrowseScreen(ViewsScreen, DocumentsScreen):
+class BrowseScreen(ArrangingScreen, ViewsScreen, DocumentsScreen):
     """Search, look, resume."""
 
     BINDING_GROUP_TITLE = "Everywhere"
@@ -43,8 +39,6 @@ class BrowseScreen(ViewsScreen, DocumentsScreen):
         _binding("f4", "turn_pane", "Pane", "Show the conversation or the extract", show=True),
         _binding("ctrl+o", "maximise_pane", "Full", "Give the pane all the room, and back", show=True),
         _binding("alt+d", "deep", "Deep search", "Search the extracts too, or not"),
-        _binding("f7", "density", "Density", "Rows of one, two or three lines"),
-        _binding("ctrl+s", "sort", "Sort", "Best first, newest, longest, most files"),
         _binding("up", "move(-1)", "Up", "Select the session above"),
         _binding("down", "move(1)", "Down", "Select the session below"),
         _binding("pageup", "move_page(-1)", "Page up", "Go up one page in the list"),
@@ -253,29 +247,6 @@ class BrowseScreen(ViewsScreen, DocumentsScreen):
         share = (wider[0] if wider else _SHARES[-1]) if step > 0 else (narrower[-1] if narrower else _SHARES[0])
         self.query_one("#left").styles.width = f"{share}%"
         self.remember(share=share)
-
-    def action_density(self) -> None:
-        """Show rows of one, two or three lines."""
-        density = self._list.row_height % 3 + 1
-        self._list.set_density(density)
-        self.remember(density=density)
-
-    def action_sort(self) -> None:
-        """Show the list in the next order."""
-        sort = SORTS[(SORTS.index(self._list.sort) + 1) % len(SORTS)]
-        self._list.set_sort(sort)
-        self.remember(sort=sort)
-        self._show_state()
-        self.notify(f"Sorted: {sort}{' first' if sort == 'best' else ''}", timeout=2)
-
-    def remember(self, **changes: object) -> None:
-        """Keep how the screen looks for the next start; where that can't be written it is as it was."""
-        self._kept = msgspec.structs.replace(self._kept, **changes)
-        self.start_work(partial(asyncio.to_thread, self._write_kept), group="remember")
-
-    def _write_kept(self) -> None:
-        with contextlib.suppress(OSError):
-            remember(self.memory.settings.paths.data, self._kept)
 
     # -- other screens ------------------------------------------------------------------------------------------
 

@@ -36,6 +36,10 @@ class SortWanted(Message):
     """The next order of the list was asked for."""
 
 
+class CopiesWanted(Message):
+    """The older copies of the selected session are to be listed, or folded again."""
+
+
 class LogWanted(Message):
     """The startup log was asked for."""
 

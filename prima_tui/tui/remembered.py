@@ -9,9 +9,9 @@ from typing import Literal
 import msgspec
 
 from prima_tui.config import private_folder
+from prima_tui.tui.session_arrangement import Group, Sort
 
 NAME = "screen.json"
-Sort = Literal["best", "newest", "longest", "most files"]
 
 
 class Remembered(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -22,6 +22,7 @@ class Remembered(msgspec.Struct, frozen=True, omit_defaults=True):
     density: Literal[0, 1, 2, 3] = 0
     """Lines of a row; 0: as fits."""
     sort: Sort = "best"
+    group: Group = "auto"
     share: int = 0
     """Per cent of the width that the list has; 0: as the layout says."""
 

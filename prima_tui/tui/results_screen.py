@@ -29,6 +29,7 @@ from prima_tui.tui.preview import Previews
 from prima_tui.tui.remembered import Remembered
 from prima_tui.tui.resuming import Run, run_command
 from prima_tui.tui.search_line import SearchLine
+from prima_tui.tui.session_arrangement import Arrangement, View
 from prima_tui.tui.session_list import SessionList
 from prima_tui.tui.session_rows import count_text, one_line
 from prima_tui.tui.status_line import StatusLine
@@ -122,7 +123,7 @@ class ResultsScreen(Screen[None]):
             with left:
                 sessions = SessionList(id="sessions", clock=self._clock)
                 sessions.density = self._kept.density or None
-                sessions.sort = self._kept.sort
+                sessions.view = View(self._kept.sort, self._kept.group, home=str(self.memory.scope.home))
                 yield sessions
             with Container(id="right"):
                 yield ConversationPane(id="conversation")
@@ -205,7 +206,7 @@ class ResultsScreen(Screen[None]):
             async for answer, last in self._live.answers(memory, wanted.query, wanted.mode, wanted.deep, wanted.kinds):
                 if wanted != self._wanted:
                     return
-                self._take(answer, wanted, last)
+                self._take(await asyncio.to_thread(self._list.arranged, answer), wanted, last)
         except Exception as error:
             self._failed("the search", error)
             self._search_line.stop_waiting()
@@ -213,17 +214,20 @@ class ResultsScreen(Screen[None]):
         if wanted.query.strip() and wanted.mode != "keyword":
             self.index_soon()
 
-    def _take(self, answer: Answer, wanted: Wanted, last: bool) -> None:
+    def _take(self, arrangement: Arrangement, wanted: Wanted, last: bool) -> None:
         """Show an answer, unless the query it answers is no longer the newest, or the program is being left."""
         if not self.app.is_running:
             return
+        answer = arrangement.answer
         if answer.query != self.query_text or wanted != self._wanted:
             return
         same = self._answered == wanted
         keep = same and (self._final or self._list.moved)
         self._answered, self._final = wanted, self._final or last
         self.answer = answer
-        self._list.show(answer, keep=keep)
+        self._list.show(arrangement, keep=keep)
+        if arrangement.view != self._list.view:  # changed while it was worked out
+            self.start_work(self._arrange_anew, group="arrange", exclusive=True)
         self._search_line.show_answer(answer, final=last)
         self.take_project(answer)
         self._show_past(answer)
@@ -250,12 +254,26 @@ class ResultsScreen(Screen[None]):
         if self._answered == wanted and self._final:
             try:
                 answer = await self._live.one(self.memory, wanted.query, wanted.mode, wanted.deep, wanted.kinds)
+                arrangement = await asyncio.to_thread(self._list.arranged, answer)
             except Exception as error:
                 self._failed("the search", error)
                 return
             if self._final:
-                self._take(answer, wanted, last=True)
+                self._take(arrangement, wanted, last=True)
         self._again_at = time.monotonic()
+
+    def arrange_anew(self, **changes: Any) -> None:
+        """Show the present answer in another way: another order, other groups, copies listed or folded."""
+        self._list.view = self._list.view._replace(**changes)
+        self.start_work(self._arrange_anew, group="arrange", exclusive=True)
+
+    async def _arrange_anew(self) -> None:
+        while (answer := self.answer) is not None:
+            arrangement = await asyncio.to_thread(self._list.arranged, answer)
+            if answer is self.answer:
+                self._list.show(arrangement, keep=True)
+                self._show_state()
+                return
 
     def _failed(self, what: str, error: Exception) -> None:
         self.log.error(f"{what} failed", error)
@@ -349,6 +367,6 @@ class ResultsScreen(Screen[None]):
             parts.append(f"{answer.indexed_exchanges:,} exchanges")
         if answer is not None and answer.pending_files:
             parts.append(f"{count_text(answer.pending_files, 'file')} to index")
-        if self._list.sort != "best":
-            parts.insert(0, f"sorted: {self._list.sort}")
+        if self._list.view.sort != "best":
+            parts.insert(0, f"sorted: {self._list.view.sort}")
         self.query_one(StatusLine).show_state(parts, len(snapshot.warnings))

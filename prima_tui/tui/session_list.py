@@ -5,44 +5,36 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar
 
+from rich.cells import cell_len
 from rich.style import Style
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.strip import Strip
 
 from prima_tui.model.hits import Answer, Hit
-from prima_tui.tui.document_rows import among_sessions
-from prima_tui.tui.extract_rows import extract_hit
 from prima_tui.tui.line_view import LineView
-from prima_tui.tui.messages import SessionChosen, SessionHighlighted
+from prima_tui.tui.messages import CopiesWanted, SessionChosen, SessionHighlighted
 from prima_tui.tui.palette import layers, source_style
-from prima_tui.tui.remembered import Sort
-from prima_tui.tui.session_rows import Density, day_headings, heading_line, session_row, session_time
+from prima_tui.tui.session_arrangement import Arrangement, Heading, Key, View, arrange, copies_text, place_of
+from prima_tui.tui.session_rows import Density, heading_line, session_row
 from prima_tui.tui.styled_lines import StyledLine, segments
 
 STYLES = (
-    "selected", "bar", "title", "title-quiet", "match", "age", "reason", "badge", "fact", "tag", "faint", "snippet",
-    "heading", "rule",
+    "selected", "bar", "title", "title-quiet", "match", "age", "reason", "badge", "fact", "copies", "tag", "faint",
+    "snippet", "heading", "rule",
 )  # fmt: skip
 
-SORTS: tuple[Sort, ...] = ("best", "newest", "longest", "most files")
-Key = tuple[str, str]
 # Lines of the list from which a row of three lines leaves enough rows to choose from.
 _ROOMY = 24
-_LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
 
-class Heading(NamedTuple):
-    """A heading, and the place of the hit that it stands above."""
+class SessionList(LineView, inherit_bindings=False):
+    """Sessions in rows. Drawn line by line, so 50,000 rows cost what the visible ones cost.
 
-    place: int
-    text: str
-
-
-class SessionList(LineView):
-    """Sessions in rows. Drawn line by line, so 50,000 rows cost what the visible ones cost."""
+    Keys that would only scroll are left to the screen, where they move the selection.
+    """
 
     BINDING_GROUP_TITLE = "Sessions"
     HELP = """
@@ -60,19 +52,18 @@ class SessionList(LineView):
         self.clock = clock or (lambda: datetime.now(UTC))
         self.density: Density | None = None
         """Lines of a row; None: as fits the room and what there is to show."""
-        self.sort: Sort = "best"
-        self.each_chunk = False
-        """Whether a document may have several rows, one for each chunk."""
+        self.view = View()
+        """How the list is to look."""
         self.hits: Sequence[Hit] = ()
         self.words: tuple[str, ...] = ()
         self.selected = -1
-        self.continued: dict[Key, int] = {}
-        """How many older copies of a session are folded into its row."""
         self.moved = False
         """Whether one moved the selection since the query changed."""
+        self._arrangement = Arrangement(Answer("", "combined"))
         self._answer: Answer | None = None
         self._headings: tuple[Heading, ...] = ()
         self._heading_lines: dict[int, str] = {}
+        self._heading_order: tuple[int, ...] = ()
         self._palette: dict[str, Style] = {}
         self._sources: dict[str, Style] = {}
         self._now = self.clock()
@@ -93,58 +84,51 @@ class SessionList(LineView):
         """The selected session's hit; None in an empty list."""
         return self.hits[self.selected] if 0 <= self.selected < len(self.hits) else None
 
-    def show(self, answer: Answer, keep: bool) -> None:
+    def arranged(self, answer: Answer) -> Arrangement:
+        """Return the rows for an answer. Takes its time with many hits, and may be called in a thread."""
+        selected = self.selected_hit
+        return arrange(answer, self.view, self.clock(), selected.session.key if selected else None)
+
+    def show(self, answer: Answer | Arrangement, keep: bool) -> None:
         """Show an answer. With ``keep`` the same session stays selected, at the same place on the screen if it can."""
+        arrangement = self.arranged(answer) if isinstance(answer, Answer) else answer
         before = self.selected_hit
         line_before = self._top(self.selected) - self.scroll_offset.y if before else 0
-        self._answer = answer
-        self._arrange()
+        self._answer = arrangement.answer
+        self._arrangement = arrangement
+        self.hits = arrangement.hits
+        self.words = arrangement.answer.words
+        self._now = arrangement.now
+        self._headings = arrangement.headings
+        self._measure()
         if not keep:
             self.moved = False
-        place = self._place_of_session(before.session.key) if keep and before else -1
+        place = self._place_in(arrangement, before.session.key) if keep and before else -1
         self.selected = place if place >= 0 else (0 if self.hits else -1)
         if place >= 0:
-            self.scroll_to(y=max(0, self._top(place) - line_before), animate=False, force=True)
+            first = self._top(place) - line_before
+            # less than a row above what would be seen: that is the top, with its heading
+            self.scroll_to(y=first if first >= self._measured else 0, animate=False, force=True)
         else:
             self.scroll_to(y=0, animate=False, force=True)
         self._keep_visible()
         self.redraw_changed()
         self.post_message(SessionHighlighted(self.selected_hit))
 
-    def _arrange(self) -> None:
-        answer = self._answer
-        if answer is None:
-            return
-        self._now = self.clock()
-        blank = not answer.query.strip()
-        hits: Sequence[Hit] = answer.hits
-        self.continued = {}
-        if blank:
-            hits, self.continued = folded(hits)
-        combined = answer.mode == "combined"
-        hits = among_sessions(hits, answer.documents, answer.project, combined=combined, each_chunk=self.each_chunk)
-        headings: list[Heading] = []
-        if not hits and answer.similar:
-            hits = tuple(Hit(session, 0.0) for session in answer.similar)
-            headings = [Heading(0, "No match. Similar sessions:")]
-        elif self.sort != "best":
-            hits = sorted(hits, key=_ORDER[self.sort], reverse=True)
-        elif blank:
-            found = day_headings(len(hits), lambda place: session_time(hits[place].session), self._now)
-            headings = [Heading(place, text) for place, text in found]
-        if answer.extracts:
-            headings.append(Heading(len(hits), "Extracts"))
-            hits = (*hits, *map(extract_hit, answer.extracts))
-        self.hits = hits
-        self.words = answer.words
-        self._headings = tuple(headings)
-        self._measure()
+    def _place_in(self, arrangement: Arrangement, key: Key) -> int:
+        """The place of a session, or of the one that it is folded into; -1 when it is not there."""
+        kept = arrangement.kept
+        place = kept[1] if kept is not None and kept[0] == key else place_of(arrangement.hits, key)
+        if place < 0 and (owner := self.owner_of(key)):
+            return place_of(arrangement.hits, owner)
+        return place
 
     def _measure(self) -> None:
         self._measured = self.row_height
         self._heading_lines = {
             heading.place * self._measured + number: heading.text for number, heading in enumerate(self._headings)
         }
+        self._heading_order = tuple(self._heading_lines)
         self.set_line_count(len(self.hits) * self._measured + len(self._headings))
 
     def _top(self, place: int) -> int:
@@ -155,11 +139,8 @@ class SessionList(LineView):
         """Place of the row that a line belongs to; -1 for a heading or below the list."""
         if line in self._heading_lines or not 0 <= line < self.line_count:
             return -1
-        above = bisect_right(list(self._heading_lines), line)
+        above = bisect_right(self._heading_order, line)
         return min((line - above) // self._measured, len(self.hits) - 1)
-
-    def _place_of_session(self, key: Key) -> int:
-        return next((place for place, hit in enumerate(self.hits) if hit.session.key == key), -1)
 
     def set_density(self, density: Density) -> None:
         """Show rows of 1, 2 or 3 lines."""
@@ -168,14 +149,12 @@ class SessionList(LineView):
         self._keep_visible()
         self.redraw()
 
-    def set_sort(self, sort: Sort) -> None:
-        """Show the present answer in another order; the selection stays on its session."""
-        before = self.selected_hit
-        self.sort = sort
-        self._arrange()
-        self.selected = max(0, self._place_of_session(before.session.key)) if before else -1
-        self._keep_visible()
-        self.redraw()
+    def owner_of(self, key: Key) -> Key | None:
+        """The session whose row stands for this one: itself, when it has copies; None when there are none."""
+        copies = self._arrangement.copies
+        if key in copies:
+            return key
+        return next((first for first, below in copies.items() if any(one.session.key == key for one in below)), None)
 
     # -- selection ----------------------------------------------------------------------------------------------
 
@@ -239,12 +218,22 @@ class SessionList(LineView):
 
     def on_click(self, event: events.Click) -> None:
         """Textual's: a click selects, a double click chooses."""
-        place = self._place_at(event.y - self.content_offset.y + self.scroll_offset.y)
+        line = event.y - self.content_offset.y + self.scroll_offset.y
+        place = self._place_at(line)
         if place < 0:
             return
         self.select(place)
-        if event.chain == 2 and (hit := self.selected_hit):
+        if self._is_copies_mark(place, event.x - self.content_offset.x, line):
+            self.post_message(CopiesWanted())
+        elif event.chain == 2 and (hit := self.selected_hit):
             self.post_message(SessionChosen(hit))
+
+    def _is_copies_mark(self, place: int, x: int, line: int) -> bool:
+        """Whether the mark that tells of folded copies stands at column ``x`` of a line of the row."""
+        text, spans, _fill = self._row(place, self.line_width)[line - self._top(place)]
+        return any(
+            cell_len(text[:start]) <= x < cell_len(text[:end]) for start, end, style in spans if style == "copies"
+        )
 
     # -- drawing ------------------------------------------------------------------------------------------------
 
@@ -271,19 +260,24 @@ class SessionList(LineView):
             return Strip.blank(width, base)
         hit = self.hits[place]
         styles = self._styles_for(hit)
-        row = session_row(
+        strips = [self._strip(styled, styles, base, width) for styled in self._row(place, width)]
+        for offset, strip in enumerate(strips):
+            self._strips[self._top(place) + offset] = strip
+        return strips[line - self._top(place)]
+
+    def _row(self, place: int, width: int) -> list[StyledLine]:
+        hit, arrangement = self.hits[place], self._arrangement
+        key = hit.session.key
+        return session_row(
             hit,
             self.words,
             width,
             self._measured,
             self._now,
             place == self.selected,
-            self.continued.get(hit.session.key, 0),
+            copies=copies_text(arrangement.copies.get(key, ())),
+            nested=key in arrangement.nested,
         )
-        strips = [self._strip(styled, styles, base, width) for styled in row]
-        for offset, strip in enumerate(strips):
-            self._strips[self._top(place) + offset] = strip
-        return strips[line - self._top(place)]
 
     @staticmethod
     def _strip(styled: StyledLine, styles: dict[str, Style], base: Style, width: int) -> Strip:
@@ -291,42 +285,5 @@ class SessionList(LineView):
         return strip.adjust_cell_length(width, base + styles.get(styled.fill, Style.null()))
 
 
-def folded(hits: Sequence[Hit]) -> tuple[Sequence[Hit], dict[Key, int]]:
-    """Return the hits without those that another of them continues, and how many of them each of the others stands for.
-
-    A session that is resumed is copied by some agents, and goes on in the copy.
-    """
-    older = {hit.session.key: hit.session.continued_by for hit in hits if hit.session.continued_by}
-    if not older:
-        return hits, {}
-    known = {hit.session.key for hit in hits}
-    stands_for: dict[Key, int] = {}
-    gone: set[Key] = set()
-    for key in older:
-        last, seen = key, {key}
-        while (following := (last[0], older.get(last, ""))) in known and following not in seen:
-            seen.add(following)
-            last = following
-        if last != key and last not in older:
-            gone.add(key)
-            stands_for[last] = stands_for.get(last, 0) + 1
-    return [hit for hit in hits if hit.session.key not in gone], stands_for
-
-
 def _place_of(heading: Heading) -> int:
     return heading.place
-
-
-def _newest(hit: Hit) -> datetime:
-    return session_time(hit.session) or _LONG_AGO
-
-
-def _longest(hit: Hit) -> tuple[int, datetime]:
-    return (hit.session.message_count, _newest(hit))
-
-
-def _most_files(hit: Hit) -> tuple[int, datetime]:
-    return (len({change.path for change in hit.session.files_changed}), _newest(hit))
-
-
-_ORDER: dict[Sort, Callable[[Hit], Any]] = {"newest": _newest, "longest": _longest, "most files": _most_files}

@@ -21,7 +21,13 @@ Density = int
 """Lines of a row: 1 title only, 2 with its facts, 3 with the text that was found."""
 
 _BAR = "▌ "
+_NESTED = "└ "
 _SHORTEST_SNIPPET = 16
+_SHORTEST_TITLE = 16
+_ONE_LINE_LABEL = 60
+"""Cells from which a row of one line names its source."""
+EXPIRES_SOON = timedelta(days=7)
+"""How long before its agent deletes a conversation the list warns of it."""
 _BADGES = {
     "deleted": "file deleted",
     "archived": "archived",
@@ -95,9 +101,19 @@ def _points(reasons: Sequence[Reason]) -> str:
     return f"{sum(reason.points for reason in reasons):.0f}"
 
 
-def badges(session: Session) -> list[str]:
-    """Return what is special about a session, in words."""
+def expiry_text(session: Session, now: datetime) -> str:
+    """Return when the session's agent deletes it, if that is soon: ``deleted in 3 days``; else ""."""
+    if session.expires_at is None or session.expires_at - now > EXPIRES_SOON:
+        return ""
+    days = (session.expires_at - now) // timedelta(days=1)
+    return f"deleted in {count_text(days, 'day')}" if days > 0 else "deleted soon"
+
+
+def badges(session: Session, now: datetime) -> list[str]:
+    """Return what is special about a session, in words, most pressing first."""
     found = [_BADGES[flag] for flag in session.flags if flag in _BADGES]
+    if expiry := expiry_text(session, now):
+        found.insert(0, expiry)
     if session.continued_by:
         found.append("continued elsewhere")
     if session.copied_from:
@@ -107,7 +123,7 @@ def badges(session: Session) -> list[str]:
     return found
 
 
-def _facts(hit: Hit, with_reasons: bool, continued: int) -> list[tuple[str, str]]:
+def _facts(hit: Hit, with_reasons: bool, copies: str, now: datetime) -> list[tuple[str, str]]:
     session = hit.session
     if isinstance(hit, DocumentRow):
         label, place, *others = [(one_line(text), style) for text, style in document_facts(hit)]
@@ -115,9 +131,9 @@ def _facts(hit: Hit, with_reasons: bool, continued: int) -> list[tuple[str, str]
     facts = [(label_text(session), "source")]
     if with_reasons:
         facts += _reasons(hit)
-    if continued:
-        facts.append((f"+{continued} continued", "fact"))
-    facts += [(text, "badge") for text in badges(session)]
+    if copies:
+        facts.append((copies, "copies"))
+    facts += [(text, "badge") for text in badges(session, now)]
     if session.files_changed:
         files = len({change.path for change in session.files_changed})
         facts.append((count_text(files, "file"), "fact"))
@@ -133,15 +149,23 @@ def _reasons(hit: Hit) -> list[tuple[str, str]]:
     return [(text, "reason") for text in reason_text(hit.reasons, hit.session)]
 
 
-def _title_line(hit: Hit, words: Sequence[str], width: int, now: datetime, head: str) -> StyledLine:
+def _title_line(
+    hit: Hit, words: Sequence[str], width: int, now: datetime, head: str, marks: Sequence[tuple[str, str]]
+) -> StyledLine:
+    """Return the title with its matches marked; ``marks`` (text, style) and the age stand at the right edge."""
     title = one_line(hit.session.title) or "Untitled Session"
     when = age(session_time(hit.session), now)
-    room = max(4, width - len(_BAR) - len(when) - 2 - cell_len(head))
+    room = width - len(_BAR) - len(when) - 2 - cell_len(head)
+    taken = sum(cell_len(text) + 1 for text, _style in marks)
+    if room - taken < _SHORTEST_TITLE:
+        marks, taken = (), 0
+    room = max(4, room - taken)
     text = cut(title, room)
     style = "title" if hit.session.resume is not None or isinstance(hit, DocumentRow) else "title-quiet"
     line = joined([(text, style)]).marked(spans(text, words) if words else [], "match")
-    space = " " * max(1, width - len(_BAR) - cell_len(text) - cell_len(head) - len(when) - 1)
-    tail = joined([(space, ""), (when, "age"), (" ", "")])
+    space = " " * max(1, width - len(_BAR) - cell_len(text) - cell_len(head) - len(when) - 1 - taken)
+    spaced = [piece for mark in marks for piece in (mark, (" ", ""))]
+    tail = joined([(space, ""), *spaced, (when, "age"), (" ", "")])
     if head:
         line = line.prefixed(head, "source")
     return line.followed_by(tail)
@@ -154,23 +178,40 @@ def snippet(text: str, words: Sequence[str], width: int) -> StyledLine:
 
 
 def session_row(
-    hit: Hit, words: Sequence[str], width: int, density: Density, now: datetime, selected: bool, continued: int = 0
+    hit: Hit,
+    words: Sequence[str],
+    width: int,
+    density: Density,
+    now: datetime,
+    selected: bool,
+    *,
+    copies: str = "",
+    nested: bool = False,
 ) -> list[StyledLine]:
     """Return the ``density`` lines of a hit's row, ``width`` cells wide at most, with its bar at the left.
 
-    ``continued`` is how many older copies of the session have no row of their own.
+    ``copies`` tells of older copies of the session that are folded into the row; ``nested``: it is such a copy itself,
+    listed below its session.
     """
     fill = "selected" if selected else ""
     bar = "bar" if selected else ""
+    indent = len(_NESTED) if nested else 0
+    width -= indent
     room = max(6, width - len(_BAR) - 1)
-    head = f"{label_text(hit.session)} " if density == 1 and width >= 60 else ""
+    one = density == 1 and width >= _ONE_LINE_LABEL
+    head = f"{label_text(hit.session)} " if one else ""
     if isinstance(hit, DocumentRow):
         head = LETTER
-    lines = [_title_line(hit, words, width, now, head)]
+    marks = [(copies, "copies")] if copies and density == 1 else []
+    if one and not isinstance(hit, DocumentRow):
+        marks += [(text, "badge") for text in badges(hit.session, now)[:1]]
+    lines = [_title_line(hit, words, width, now, head, marks)]
     if density >= 2:
-        lines.append(fitted(_facts(hit, density == 2, continued), room))
+        lines.append(fitted(_facts(hit, density == 2, copies, now), room))
     if density >= 3:
         lines.append(_why_line(hit, words, room))
+    if nested:
+        lines = [line.prefixed("  " if number else _NESTED, "faint") for number, line in enumerate(lines)]
     lead = _BAR if selected else "  "
     return [line.prefixed(lead, bar)._replace(fill=fill) for line in lines]
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 import msgspec
 from textual.binding import BindingType
 
-from prima_tui.model.hits import Answer, Hit
+from prima_tui.model.hits import Hit
 from prima_tui.model.session import Session
 from prima_tui.tui import messages
 from prima_tui.tui.bindings import browse_binding
@@ -17,6 +17,7 @@ from prima_tui.tui.extract_rows import is_extract
 from prima_tui.tui.file_history_screen import FileHistoryScreen, session_paths
 from prima_tui.tui.outcome import SessionPlace
 from prima_tui.tui.results_screen import Wanted
+from prima_tui.tui.session_arrangement import Arrangement
 from prima_tui.tui.statistics_screen import StatisticsScreen
 from prima_tui.tui.timeline_screen import Asked, TimelineScreen
 
@@ -105,16 +106,18 @@ class ViewsScreen(ConversationScreen):
         self.post_message(messages.SessionHighlighted(self._list.selected_hit))
         return True
 
-    def _take(self, answer: Answer, wanted: Wanted, last: bool) -> None:
-        super()._take(answer, wanted, last)
-        place = self._to_open
+    def _take(self, arrangement: Arrangement, wanted: Wanted, last: bool) -> None:
+        super()._take(arrangement, wanted, last)
+        place, answer = self._to_open, arrangement.answer
         if place is None or self.answer is not answer or answer.query.strip():
             return
         self._to_open = None
         if not self._select(place.session):
-            # one that lists leave out (a program's, or one that another goes on from): on top, just now
-            hits = (Hit(place.session, 0.0), *answer.hits)
-            self._list.show(msgspec.structs.replace(answer, hits=hits), keep=False)
+            if owner := self._list.owner_of(place.session.key):
+                self._list.view = self._list.view._replace(opened=self._list.view.opened | {owner})
+            else:  # one that lists leave out (a program's): on top, just now
+                answer = msgspec.structs.replace(answer, hits=(Hit(place.session, 0.0), *answer.hits))
+            self._list.show(answer, keep=False)
             self._select(place.session)
 
     async def _show_preview(self, hit: Hit | None) -> None:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import gc
-from collections.abc import Callable
 from typing import Any
 
 import pytest
-from textual.pilot import Pilot
 
 from prima_tui.model.hits import IndexProgress, Snapshot
 from prima_tui.model.session import ResumeCommand
@@ -22,39 +20,7 @@ from prima_tui.tui.outcome import PickResult
 from prima_tui.tui.search_line import SearchInput
 from prima_tui.tui.session_list import SessionList
 
-MakeApp = Callable[..., PrimaApp]
-
-
-async def settled(pilot: Pilot[Any], condition: Callable[[], bool], seconds: float = 20.0) -> None:
-    """Wait until something is so; fail when it never is."""
-    for _ in range(int(seconds / 0.02)):
-        await pilot.pause(0.02)
-        if condition():
-            return
-    raise AssertionError("it never came about")
-
-
-def browse(app: PrimaApp) -> BrowseScreen:
-    assert isinstance(app.screen, BrowseScreen)
-    return app.screen
-
-
-def sessions(app: PrimaApp) -> SessionList:
-    return app.screen_stack[0].query_one(SessionList)
-
-
-def answered(app: PrimaApp, query: str) -> Callable[[], bool]:
-    def check() -> bool:
-        screen = app.screen_stack[0]
-        assert isinstance(screen, BrowseScreen)
-        return screen.answer is not None and screen.answer.query == query and screen._final
-
-    return check
-
-
-def screen_text(app: PrimaApp) -> str:
-    strips = app.screen._compositor.render_strips()
-    return "\n".join(strip.text for strip in strips)
+from .driving import MakeApp, answered, browse, screen_text, sessions, settled
 
 
 async def test_without_a_query_all_sessions_are_listed_newest_first(memory: Any, make_app: MakeApp) -> None:
@@ -89,7 +55,7 @@ async def test_typing_is_echoed_while_a_search_is_slow_and_stale_answers_are_dro
         shown: list[str] = []
         take = browse(app)._take
         browse(app)._take = lambda answer, *rest, **named: (
-            shown.append(answer.query),
+            shown.append(answer.answer.query),
             take(answer, *rest, **named),
         )  # type: ignore
         for letter in "login":
@@ -381,9 +347,60 @@ async def test_density_and_order(memory: Any, make_app: MakeApp) -> None:
         assert heights == [3, 1, 2]
         chosen = sessions(app).selected_hit
         await pilot.press("ctrl+s", "ctrl+s")
-        assert sessions(app).sort == "longest"
-        assert sessions(app).hits[0].session.message_count == 240
+        assert sessions(app).view.sort == "longest"
+        await settled(pilot, lambda: sessions(app).hits[0].session.message_count == 240)
         assert sessions(app).selected_hit == chosen
+
+
+def with_copies(memory: Any) -> None:
+    """The first session continues the second, and the fourth is a fork of it."""
+    import msgspec
+
+    first, second, third, fourth, *rest = memory.sessions
+    second = msgspec.structs.replace(second, source=first.source, continued_by=first.id)
+    fourth = msgspec.structs.replace(fourth, source=first.source, copied_from=second.id)
+    memory.sessions = (first, second, third, fourth, *rest)
+
+
+async def test_copies_are_folded_into_one_row_that_a_key_and_a_click_open(memory: Any, make_app: MakeApp) -> None:
+    with_copies(memory)
+    app = make_app(memory)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settled(pilot, answered(app, ""))
+        every = len(memory.sessions)
+        assert len(sessions(app).hits) == every - 2
+        await pilot.press("alt+u")
+        await settled(pilot, lambda: len(sessions(app).hits) == every)
+        assert [hit.session for hit in sessions(app).hits[:3]] == [memory.sessions[n] for n in (0, 1, 3)]
+        assert "└ " in screen_text(app)
+        await pilot.press("down", "alt+u")
+        await settled(pilot, lambda: len(sessions(app).hits) == every - 2)
+        assert sessions(app).selected == 0
+        line = next(text for text in screen_text(app).split("\n") if "+1 continued" in text)
+        await pilot.click(SessionList, offset=(line.index("+1 continued") + 1, 3))
+        await settled(pilot, lambda: len(sessions(app).hits) == every)
+        await pilot.press("down", "down", "down")
+        assert sessions(app).selected == 3
+        await pilot.press("alt+u")
+        await pilot.pause(0.1)
+        assert len(sessions(app).hits) == every
+
+
+async def test_the_list_is_grouped_by_day_by_folder_or_not(memory: Any, make_app: MakeApp) -> None:
+    app = make_app(memory)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settled(pilot, answered(app, ""))
+        assert "Today" in screen_text(app)
+        await pilot.press("alt+g")
+        await settled(pilot, lambda: "~/shop · 39 sessions" in screen_text(app))
+        # a heading is nothing that can be selected
+        await pilot.press("down")
+        await pilot.click(SessionList, offset=(10, 1))
+        assert sessions(app).selected == 1
+        await pilot.press("alt+g")
+        await settled(pilot, lambda: "~/shop ·" not in screen_text(app) and "Today" not in screen_text(app))
+        await pilot.press("alt+g")
+        await settled(pilot, lambda: "Today" in screen_text(app))
 
 
 async def test_the_log_the_refresh_and_the_demo_keys(memory: Any, make_app: MakeApp, tmp_path: Any) -> None:

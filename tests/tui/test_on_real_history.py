@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from typing import Any
-
-from textual.pilot import Pilot
 
 from prima_tui.config import load_settings, paths_below
 from prima_tui.demo import demo_history
@@ -17,13 +13,7 @@ from prima_tui.tui.conversation_pane import ConversationPane
 from prima_tui.tui.extract_pane import ExtractPane
 from prima_tui.tui.session_list import SessionList
 
-
-async def settled(pilot: Pilot[Any], condition: Callable[[], bool], seconds: float = 60.0) -> None:
-    for _ in range(int(seconds / 0.05)):
-        await pilot.pause(0.05)
-        if condition():
-            return
-    raise AssertionError("it never came about")
+from .driving import settled
 
 
 async def test_from_the_files_to_the_match_in_the_conversation() -> None:
@@ -32,13 +22,13 @@ async def test_from_the_files_to_the_match_in_the_conversation() -> None:
         app = PrimaApp(memory, mode="keyword", demo=True)
         async with app.run_test(size=(160, 50)) as pilot:
             sessions = app.screen.query_one(SessionList)
-            await settled(pilot, lambda: len(sessions.hits) > 20)
+            await settled(pilot, lambda: len(sessions.hits) > 20, 60)
             await pilot.press(*"voucher")
             await settled(pilot, lambda: sessions.words == ("voucher",))
             hit = sessions.selected_hit
             assert hit and "voucher" in hit.session.title.casefold()
             pane = app.screen.query_one(ConversationPane)
-            await settled(pilot, lambda: pane.match_place == 1)
+            await settled(pilot, lambda: pane.document.words == ("voucher",) and pane.match_place == 1)
             extract = app.screen.query_one(ExtractPane)
             assert "Files changed" in "\n".join(block.text for block in extract.document.blocks)
             await pilot.press("f3")

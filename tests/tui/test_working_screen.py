@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import stat
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
-from textual.pilot import Pilot
 
 from prima_tui.config import Settings, paths_below
-from prima_tui.model.hits import ExtractFound, Hit
-from prima_tui.model.session import Session, TextEdit, ToolUse
-from prima_tui.tui.app import PrimaApp
+from prima_tui.model.hits import ExtractFound
+from prima_tui.model.session import TextEdit, ToolUse
 from prima_tui.tui.background import Background
 from prima_tui.tui.browse_screen import BrowseScreen
 from prima_tui.tui.conversation_pane import ConversationPane
@@ -22,12 +19,11 @@ from prima_tui.tui.extract_rows import is_extract
 from prima_tui.tui.key_line import KeyLine
 from prima_tui.tui.notice_screen import NoticeScreen
 from prima_tui.tui.remembered import NAME, Remembered, remember, remembered
-from prima_tui.tui.session_list import SessionList, folded
+from prima_tui.tui.session_list import SessionList
 from prima_tui.tui.tool_blocks import Unfolded, aside_blocks
 
 from .conftest import NOW
-
-MakeApp = Callable[..., PrimaApp]
+from .driving import MakeApp, answered, browse, screen_text, settled
 
 USES = (
     (),
@@ -37,30 +33,6 @@ USES = (
     ),
     (ToolUse(2, "Bash", "git push", "git push", "\x1b[31mrejected", failed=True),),
 )
-
-
-async def settled(pilot: Pilot[Any], condition: Callable[[], bool], seconds: float = 6.0) -> None:
-    for _ in range(int(seconds / 0.02)):
-        await pilot.pause(0.02)
-        if condition():
-            return
-    raise AssertionError("it never came about")
-
-
-def browse(app: PrimaApp) -> BrowseScreen:
-    screen = app.screen_stack[0]
-    assert isinstance(screen, BrowseScreen)
-    return screen
-
-
-def answered(app: PrimaApp, query: str) -> Callable[[], bool]:
-    return lambda: (
-        browse(app).answer is not None and browse(app).answer.query == query and browse(app)._final  # type: ignore
-    )
-
-
-def screen_text(app: PrimaApp) -> str:
-    return "\n".join(strip.text for strip in app.screen._compositor.render_strips())
 
 
 # -- rebuild ----------------------------------------------------------------------------------------------------
@@ -215,28 +187,6 @@ def test_control_characters_of_tools_never_reach_the_terminal() -> None:
 # -- copies -----------------------------------------------------------------------------------------------------
 
 
-def _copy(identifier: str, continued_by: str = "", source: str = "claude-code") -> Hit:
-    return Hit(Session(identifier, source, "transcript", identifier, continued_by=continued_by), 0.0)
-
-
-def test_a_session_is_listed_once_however_often_it_was_resumed() -> None:
-    hits = (_copy("c"), _copy("b", "c"), _copy("a", "b"), _copy("x"))
-    kept, stands_for = folded(hits)
-    assert [hit.session.id for hit in kept] == ["c", "x"]
-    assert stands_for == {("claude-code", "c"): 2}
-
-
-def test_a_session_stays_when_what_continues_it_is_not_listed() -> None:
-    kept, stands_for = folded((_copy("a", "gone"), _copy("b", "c"), _copy("c", source="codex")))
-    assert [hit.session.id for hit in kept] == ["a", "b", "c"]
-    assert stands_for == {}
-
-
-def test_sessions_that_continue_one_another_are_not_lost() -> None:
-    kept, _stands_for = folded((_copy("a", "b"), _copy("b", "a")))
-    assert {hit.session.id for hit in kept} == {"a", "b"}
-
-
 async def test_the_row_says_how_many_are_folded_into_it(memory: Any, make_app: MakeApp) -> None:
     first, second, *rest = memory.sessions
     memory.sessions = (first, msgspec.structs.replace(second, source=first.source, continued_by=first.id), *rest)
@@ -310,7 +260,7 @@ async def test_rows_order_width_and_theme_are_as_they_were_left(memory: Any, mak
         await settled(pilot, answered(again, ""))
         assert again.theme == "prima-light"
         found = browse(again).query_one(SessionList)
-        assert (found.density, found.sort) == (3, "newest")
+        assert (found.density, found.view.sort) == (3, "newest")
         assert browse(again).query_one("#left").outer_size.width > 0.42 * 120
 
 
