@@ -107,11 +107,15 @@ def index(workspace: Path | None, as_json: bool, budget: float | None, rebuild: 
     """Bring the index up to date; progress on stderr, then what was done."""
     from prima_tui import output_documents as output
 
-    progress = _documents(workspace).index(_progress, budget=budget, rebuild=rebuild)
+    documents = _documents(workspace)
+    progress = documents.index(_progress, budget=budget, rebuild=rebuild)
     end_progress()
     if not progress.finished and budget is None:
         raise PrimaError(progress.note)
-    warn([*progress.warnings, *([progress.note] if progress.note else [])], as_json)
+    notes = [progress.note] if progress.note else []
+    if progress.finished:
+        notes += _keep_state(documents)
+    warn([*progress.warnings, *notes], as_json)
     print_result(output.progress_json(progress) if as_json else None, lambda: output.progress_text(progress))
 
 
@@ -199,6 +203,59 @@ def ask(
 
 
 @docs.command()
+@click.argument("question", nargs=-1, required=True)
+@_options
+@click.option("--from", "before", default="", metavar="STATE", help="Its name or time (default: the last other one).")
+@click.option("--to", "after", default="", metavar="STATE", help="Its name or time (default: the index as it is).")
+@click.option("-n", "--limit", type=click.IntRange(1, 20), default=6, show_default=True, help="Most chunks.")
+@click.option("--answers/--no-answers", default=True, help="Have the model, where one is configured, answer from both.")
+@_budget_option
+def diff(
+    question: tuple[str, ...],
+    workspace: Path | None,
+    as_json: bool,
+    before: str,
+    after: str,
+    limit: int,
+    answers: bool,
+    budget: float | None,
+) -> None:
+    """How the answer to a question changed between two states of the index."""
+    from prima_tui import output_states as output
+    from prima_tui.document_history import DocumentHistory
+
+    documents = _documents(workspace)
+    notes = [] if after else _update(documents, budget)
+    change = DocumentHistory(documents).compare(" ".join(question), before, after, limit, answers=answers)
+    warn([*change.warnings, *notes], as_json)
+    print_result(output.change_json(change, notes) if as_json else None, lambda: output.change_text(change))
+
+
+@docs.command()
+@click.argument("name", required=False)
+@_options
+@click.option("--list", "listed", is_flag=True, help="Show the states that are kept.")
+@click.option("--remove", default=None, metavar="STATE", help="Remove a state, by its name or time.")
+def snapshot(name: str | None, workspace: Path | None, as_json: bool, listed: bool, remove: str | None) -> None:
+    """Keep the index as it is, to compare with later (docs diff)."""
+    from prima_tui import output_states as output
+    from prima_tui.document_history import NOW, DocumentHistory
+
+    if (name is not None) + listed + (remove is not None) != 1:
+        raise click.UsageError("give the name of the state to keep, or --list, or --remove STATE")
+    history = DocumentHistory(_documents(workspace))
+    if remove is not None:
+        history.remove(remove)
+    elif name is not None:
+        if name == NOW:
+            raise click.UsageError(f"{NOW} is the index as it is; take another name")
+        if history.keep(name) is None:
+            raise PrimaError("there is no index to keep yet; `prima-tui docs index` makes one")
+    states = history.states()
+    print_result(output.states_json(states) if as_json else None, lambda: output.states_text(states))
+
+
+@docs.command()
 @_options
 def status(workspace: Path | None, as_json: bool) -> None:
     """Project, files, chunks, when it was indexed, which files are stale, model."""
@@ -206,6 +263,17 @@ def status(workspace: Path | None, as_json: bool) -> None:
 
     state = _documents(workspace).status()
     print_result(output.documents_status_json(state) if as_json else None, lambda: output.documents_status_text(state))
+
+
+def _keep_state(documents: Documents) -> list[str]:
+    """Keep the index as it is now when it differs from what was kept last; return what stood against it."""
+    from prima_tui.document_history import DocumentHistory
+
+    try:
+        DocumentHistory(documents).keep()
+    except PrimaError as error:
+        return [f"this state is not kept for docs diff: {error}"]
+    return []
 
 
 def _update(documents: Documents, budget: float | None) -> list[str]:

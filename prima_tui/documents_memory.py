@@ -30,6 +30,8 @@ from prima_tui.model.documents import (
 from prima_tui.model.hits import Cancel, Mode
 
 if TYPE_CHECKING:
+    from prima_tui.documents.answering import Written
+    from prima_tui.documents.collections import Collection
     from prima_tui.documents.settings import DocumentSettings
     from prima_tui.index.documents import DocumentIndex
     from prima_tui.index.embedder import EmbeddingModel
@@ -278,11 +280,7 @@ class Documents:
         elif not settings.ask.configured:
             asked = msgspec.structs.replace(asked, model="")
         else:
-            from prima_tui.documents.answering import write_answer
-
-            written = write_answer(
-                settings.ask, self._env, found.query, found.hits, on_text or (lambda _text: None), cancel
-            )
+            written = self.answer_from(found.query, found.hits, on_text, cancel)
             asked = msgspec.structs.replace(
                 asked,
                 answer=written.text,
@@ -302,6 +300,35 @@ class Documents:
         """Let the memory of the database go."""
         if self._index is not None:
             self._index.close()
+
+    # -- for what is done with states of the index ----------------------------------------------------------------
+
+    def loaded_index(self) -> DocumentIndex:
+        """Return the index with what is stored by now. Raises StoreBusy, StoreUnusable."""
+        index = self._opened()
+        index.load_if_free()
+        return index
+
+    def embedding_model(self) -> EmbeddingModel:
+        """Return the model that the index is made with."""
+        return self._model()
+
+    def collections(self) -> tuple[Collection, ...]:
+        """Return the collections that are set."""
+        return self._document_settings().collections
+
+    def answer_from(
+        self,
+        question: str,
+        hits: Sequence[DocumentHit],
+        on_text: Callable[[str], None] | None = None,
+        cancel: Cancel | None = None,
+    ) -> Written:
+        """Have the configured model answer a question from chunks; what stops it is the ``note``."""
+        from prima_tui.documents.answering import write_answer
+
+        settings = self._document_settings().ask
+        return write_answer(settings, self._env, question, hits, on_text or (lambda _text: None), cancel or Cancel())
 
     # -- what is opened at first use ----------------------------------------------------------------------------
 

@@ -166,3 +166,17 @@ def test_a_collection_is_searched_asked_and_counted(shell: Shell) -> None:
     assert [hit["path"] for hit in found["results"]] == ["src/app.py"]
     assert shell.json("docs", "status")["collections"] == [{"name": "code", "files": 1}]
     assert "Collection code: 1 files" in shell.run("docs", "status").stdout
+
+
+def test_the_answer_to_a_question_is_compared_with_an_earlier_state(shell: Shell) -> None:
+    (shell.root / "a.md").write_text("# Mail\n\nA mail is sent again after five minutes.\n")
+    shell.run("docs", "init")
+    shell.run("docs", "index")
+    assert len(shell.json("docs", "snapshot", "--list")["states"]) == 1
+    (shell.root / "a.md").write_text("# Mail\n\nA mail is sent again after two hours.\n")
+    shell.run("docs", "index")
+    text = shell.run("docs", "diff", "when", "is", "a", "mail", "sent", "again").stdout
+    assert "-A mail is sent again after five minutes." in text
+    assert "+A mail is sent again after two hours." in text
+    assert [state["named"] for state in shell.json("docs", "snapshot", "release")["states"]] == [True, False, False]
+    assert shell.json("docs", "diff", "mail", "--from", "release")["changes"][0]["kind"] == "same"

@@ -184,6 +184,29 @@ class DatabaseFile:
         finally:
             _remove(new)
 
+    def copy_to(self, path: Path) -> bool:
+        """Copy the file as it is now to another place, in one step; whether there was one to copy.
+
+        Raises StoreBusy, StoreUnusable.
+        """
+        new = path.with_name(f".{path.name}.{os.getpid()}")
+        with self.reading() as connection:
+            if connection is None:
+                return False
+            try:
+                connection.execute(f"ATTACH '{_quoted(new)}' AS fresh")
+                try:
+                    connection.execute("COPY FROM DATABASE store TO fresh")
+                finally:
+                    connection.execute("DETACH fresh")
+                new.chmod(0o600)
+                new.replace(path)
+            except (OSError, duckdb.IOException) as error:
+                raise StoreUnusable(f"{path} can't be written: {error}") from error
+            finally:
+                _remove(new)
+        return True
+
     def asides(self) -> list[Path]:
         """Return the damaged or foreign files that were once moved out of this one's place."""
         return sorted(self.path.parent.glob(f"{self.path.stem}.aside-*"))

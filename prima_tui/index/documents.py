@@ -269,6 +269,10 @@ class DocumentIndex(StoredCopy):
             store.execute("UPDATE store.files SET sha256 = ''")
             store.execute(NEW_IDENTITY)
 
+    def copy_to(self, path: Path) -> bool:
+        """Copy the file to another place; whether there was one. Raises StoreBusy, StoreUnusable."""
+        return self._file.copy_to(path)
+
     def forget_unused_vectors(self) -> None:
         """Drop the vectors of texts that stand in no document any more. Raises StoreBusy, StoreUnusable."""
         with self._file.writing() as store:
