@@ -361,6 +361,7 @@ class History:
                 files[source.id],
                 sessions[source.id],
                 tuple(self._warnings(source.id)),
+                tuple(str(root) for root in source.roots(self.scope)),
             )
             for source in self._sources.values()
         )

@@ -128,6 +128,8 @@ class SourceStatus(msgspec.Struct, frozen=True):
     files: int
     sessions: int
     warnings: tuple[str, ...] = ()
+    roots: tuple[str, ...] = ()
+    """The folders it is looked for in, whether they exist or not."""
 
 
 class Status(msgspec.Struct, frozen=True):

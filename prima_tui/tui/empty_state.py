@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
+
 from textual.content import Content
 from textual.widgets import Static
 
-from prima_tui.model.hits import Mode, Snapshot, Status
+from prima_tui.model.hits import Mode, Snapshot, SourceStatus, Status
 from prima_tui.model.text import shown
 from prima_tui.tui.session_rows import one_line
 from prima_tui.tui.status_line import bar_text
+from prima_tui.tui.styled_lines import cut
 
 _Line = tuple[str, str, str]
 
@@ -16,7 +20,7 @@ _Line = tuple[str, str, str]
 def _keys(lines: list[tuple[str, str]]) -> Content:
     parts: list[Content] = []
     for key, text in lines:
-        parts.append(Content.assemble((f"{key:>7}", "bold $accent"), f"  {text}"))
+        parts.append(Content.assemble((f"{key:>8}", "bold $accent"), f"  {text}"))
     return Content("\n").join(parts)
 
 
@@ -28,8 +32,36 @@ def reading_text(snapshot: Snapshot) -> Content:
         "\n\n",
         (bar_text(done, total, 24), "$accent"),
         f"\n{done:,} of {total:,} files\n\n" if total else "\n\n",
-        ("Sessions appear as they are read. Nothing is sent anywhere.", "$foreground 70%"),
+        (
+            "Sessions appear as they are read, the newest first, and can be searched at once.\n"
+            "The next start is quick: only what is new is read. You can leave at any time.\n"
+            "Nothing is sent anywhere, and no file of an agent is changed.",
+            "$foreground 70%",
+        ),
     )
+
+
+def _looked_at(sources: Sequence[SourceStatus]) -> list[Content]:
+    """A line for each source: what is there of it, and in which folders it was looked for."""
+    lines = []
+    for source in sources:
+        state = "not installed" if not source.installed else f"{source.files:,} files, {source.sessions:,} sessions"
+        where = shown(short_folder(source.roots[0])) if source.roots else ""
+        more = " and others" if len(source.roots) > 1 else ""
+        lines.append(
+            Content.assemble(
+                (f"{source.source:>15}", "bold"),
+                (f"  {state}", "$foreground 70%"),
+                (f" · {cut(where, 38)}{more}" if where else "", "$foreground 50%"),
+            )
+        )
+    return lines
+
+
+def short_folder(path: str) -> str:
+    """Return a folder's path with ``~`` for one's own home."""
+    home = os.path.expanduser("~")  # noqa: PTH111  (of text, whatever stands there)
+    return "~" + path[len(home) :] if home != "/" and (path + "/").startswith(home + "/") else path
 
 
 def no_history_text(status: Status | None, everywhere: bool, demo: bool) -> Content:
@@ -39,11 +71,7 @@ def no_history_text(status: Status | None, everywhere: bool, demo: bool) -> Cont
     if status is not None:
         if not everywhere:
             parts.append(Content(f"{shown(status.workspace)}\n"))
-        found = []
-        for source in status.sources:
-            state = "not installed" if not source.installed else f"{source.files:,} files, {source.sessions:,} sessions"
-            found.append(Content.assemble((f"{source.source:>12}", "bold"), (f"  {state}", "$foreground 70%")))
-        parts.append(Content("\n").join(found))
+        parts.append(Content("\n").join(_looked_at(status.sources)))
     keys = [] if everywhere else [("Ctrl+G", "look everywhere on this computer")]
     keys += [("F5", "look again"), ("F9", "see what could not be read")]
     if not demo:
@@ -61,6 +89,10 @@ def no_hits_text(query: str, mode: Mode, everywhere: bool, filters: bool) -> Con
         keys.append(("Ctrl+G", "search everywhere on this computer"))
     if filters:
         keys.append(("Ctrl+U", "start again without the filters"))
+    if " in:tools" not in f" {query}":
+        keys.append(("in:tools", "typed too: search what tools were given and gave back"))
+    keys.append(("Alt+D", "search the extracts too"))
+    keys.append(("Alt+F", "look for a file that was changed"))
     keys.append(("Esc", "clear the search and see all sessions"))
     line = one_line(query)
     return Content.assemble(

@@ -7,6 +7,7 @@ from functools import partial
 
 from prima_tui.errors import PrimaError
 from prima_tui.tui import messages
+from prima_tui.tui.index_telling import FIRST_TIME, index_hint
 from prima_tui.tui.notice_screen import NoticeScreen
 from prima_tui.tui.results_screen import ResultsScreen
 from prima_tui.tui.session_rows import count_text
@@ -21,6 +22,7 @@ class WorkingScreen(ResultsScreen):
     """Starts work beside the screen and shows how far it is."""
 
     _embedded = 0
+    _first_time_told = False
     _warmed: tuple[bool, ...] = ()
 
     def touched(self) -> None:
@@ -96,12 +98,21 @@ class WorkingScreen(ResultsScreen):
             status.show_note(progress.note or ("the index is rebuilt" if message.rebuild else ""))
         elif progress.files_total:
             what = "files indexed anew" if message.rebuild else "files indexed"
-            status.show_progress(what, progress.files_done, progress.files_total, "F6 stops")
+            hint = index_hint(progress, None if message.rebuild else self._budget)
+            status.show_progress(what, progress.files_done, progress.files_total, hint)
+            self._tell_first_time(message.rebuild)
         # While it is rebuilt, the old index answers: nothing new until that is over.
         if (new != self._embedded and not message.rebuild) or (message.rebuild and message.done):
             self._embedded = new
             if self.query_text.strip() and self.mode != "keyword":
                 self._search_again("index")
+
+    def _tell_first_time(self, rebuild: bool) -> None:
+        """Say once what the index is for, when there was none."""
+        answer = self.answer
+        if not rebuild and not self._first_time_told and answer is not None and not answer.indexed_exchanges:
+            self.notify(FIRST_TIME, title="The first time", markup=False, timeout=12)
+        self._first_time_told = True
 
     def action_rebuild(self) -> None:
         """Make the index anew, after saying what would be lost."""
