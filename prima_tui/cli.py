@@ -5,6 +5,7 @@ Exit codes: 0 done (an empty result is done), 1 failed, 2 wrong usage, 130 cance
 
 from __future__ import annotations
 
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +17,7 @@ from prima_tui.cli_agents import install_skills
 from prima_tui.cli_docs import docs
 from prima_tui.cli_forget import forget
 from prima_tui.cli_index import index, rebuild
+from prima_tui.cli_moved import moved_from
 from prima_tui.cli_options import json_option, mode_option, open_memory, report_progress, scope_options
 from prima_tui.cli_show import show
 from prima_tui.cli_statistics import stats
@@ -26,6 +28,7 @@ from prima_tui.printing import end_progress, print_result, warn
 if TYPE_CHECKING:
     from prima_tui.memory import Memory
     from prima_tui.model.hits import Mode
+    from prima_tui.model.reach import Reach
     from prima_tui.tui.outcome import PickResult
 
 _VALUE_OPTIONS = ("--workspace", "-w", "--mode", "-m")
@@ -56,7 +59,7 @@ class _Program(click.Group):
 def program() -> None:
     """Find anything you ever said to, or heard from, a coding agent, and pick that work up again.
 
-    Without a command the screen opens: prima-tui [QUERY] [--workspace DIR] [--all]
+    Without a command the screen opens: prima-tui [QUERY] [--workspace DIR] [--repository] [--all]
     [--mode keyword|semantic|combined] [--pick] [--demo].
     """
 
@@ -71,7 +74,7 @@ def program() -> None:
 def browse(
     query: tuple[str, ...],
     workspace: Path | None,
-    everywhere: bool,
+    reach: Reach | None,
     mode: Mode,
     pick: bool,
     demo: bool,
@@ -81,10 +84,10 @@ def browse(
     from prima_tui.demo import demo_history
 
     text = " ".join(query)
-    result = None if demo else _screen(open_memory(workspace, everywhere), text, mode, pick)
+    result = None if demo else _screen(open_memory(workspace, reach), text, mode, pick)
     if demo or (result is not None and result.demo):
         with demo_history() as (home, folder, env):
-            result = _screen(open_memory(folder, everywhere, home, env), text, mode, pick, demo=True)
+            result = _screen(open_memory(folder, reach, home, env), text, mode, pick, demo=True)
     if not pick:
         return
     if result is None or result.session is None:
@@ -111,11 +114,11 @@ def _screen(memory: Memory, query: str, mode: Mode, pick: bool, *, demo: bool = 
 @scope_options
 @json_option
 @click.option("--filter", "text", default="", help="Filters as in a search, e.g. 'agent:codex date:<7d'.")
-def sessions(workspace: Path | None, everywhere: bool, as_json: bool, text: str) -> None:
+def sessions(workspace: Path | None, reach: Reach | None, as_json: bool, text: str) -> None:
     """The sessions in scope, newest first."""
     from prima_tui import output, output_text
 
-    memory = open_memory(workspace, everywhere)
+    memory = open_memory(workspace, reach)
     snapshot = memory.refresh()
     warnings = list(memory.settings.problems)
     found = snapshot.sessions
@@ -123,6 +126,10 @@ def sessions(workspace: Path | None, everywhere: bool, as_json: bool, text: str)
         answer = memory.search(text, "keyword")
         found = tuple(hit.session for hit in answer.hits)
         warnings += answer.warnings
+    warnings += [
+        f"was this workspace {folder} before? `prima-tui moved-from {shlex.quote(folder)}` takes its sessions in"
+        for folder in memory.earlier_folders()
+    ]
     warn([*warnings, *snapshot.warnings], as_json)
     print_result(
         output.sessions_json(snapshot, found, warnings) if as_json else None,
@@ -141,7 +148,7 @@ def sessions(workspace: Path | None, everywhere: bool, as_json: bool, text: str)
 def search(
     query: tuple[str, ...],
     workspace: Path | None,
-    everywhere: bool,
+    reach: Reach | None,
     mode: Mode,
     as_json: bool,
     limit: int,
@@ -151,7 +158,7 @@ def search(
     """Ranked sessions, each with its best exchange."""
     from prima_tui import output, output_text
 
-    memory = open_memory(workspace, everywhere)
+    memory = open_memory(workspace, reach)
     snapshot = memory.refresh()
     notes = list(memory.settings.problems)
     if mode != "keyword":
@@ -173,7 +180,7 @@ def search(
 @click.option("--text", default=None, help="The newest edit of such a file that wrote this line, with its diff.")
 @click.option("--line", "line", type=click.IntRange(1), default=None, help="The same for line N of the file as it is.")
 def files(
-    part: str, workspace: Path | None, everywhere: bool, as_json: bool, text: str | None, line: int | None
+    part: str, workspace: Path | None, reach: Reach | None, as_json: bool, text: str | None, line: int | None
 ) -> None:
     """File history: each change of a file whose path contains PART, newest first.
 
@@ -181,7 +188,7 @@ def files(
     """
     from prima_tui import output, output_edits, output_text
 
-    memory = open_memory(workspace, everywhere)
+    memory = open_memory(workspace, reach)
     if text is not None and line is not None:
         raise UsageError("--text and --line ask for the same thing: give one of them")
     if line is not None:
@@ -222,11 +229,11 @@ def _line_on_disk(part: str, number: int, workspace: Path) -> tuple[str, str]:
 @program.command()
 @scope_options
 @json_option
-def extracts(workspace: Path | None, everywhere: bool, as_json: bool) -> None:
+def extracts(workspace: Path | None, reach: Reach | None, as_json: bool) -> None:
     """The extracts of substantial sessions, and checkpoints, newest first."""
     from prima_tui import output, output_text
 
-    found = open_memory(workspace, everywhere).extracts()
+    found = open_memory(workspace, reach).extracts()
     rows = [output.extract_json(one.path, one.project, one.at, one.description) for one in found]
     print_result({"extracts": rows, "warnings": []} if as_json else None, lambda: output_text.extracts_text(found))
 
@@ -234,11 +241,11 @@ def extracts(workspace: Path | None, everywhere: bool, as_json: bool) -> None:
 @program.command()
 @scope_options
 @json_option
-def status(workspace: Path | None, everywhere: bool, as_json: bool) -> None:
+def status(workspace: Path | None, reach: Reach | None, as_json: bool) -> None:
     """Sources found, warnings, index coverage, model, paths."""
     from prima_tui import output, output_text
 
-    memory = open_memory(workspace, everywhere)
+    memory = open_memory(workspace, reach)
     memory.refresh()
     state = memory.status()
     print_result(output.status_json(state) if as_json else None, lambda: output_text.status_text(state))
@@ -246,16 +253,16 @@ def status(workspace: Path | None, everywhere: bool, as_json: bool) -> None:
 
 @program.command("mcp")
 @scope_options
-def serve_agents(workspace: Path | None, everywhere: bool) -> None:
+def serve_agents(workspace: Path | None, reach: Reach | None) -> None:
     """Serve sessions and documents to agents (MCP over standard input and output)."""
-    memory = open_memory(workspace, everywhere)
+    memory = open_memory(workspace, reach)
     from prima_tui.mcp_server import serve
 
     serve(memory)
 
 
 docs.add_command(watch)
-for command in (show, stats, index, rebuild, forget, install_skills, docs):
+for command in (show, stats, index, rebuild, forget, moved_from, install_skills, docs):
     program.add_command(command)
 
 

@@ -13,6 +13,8 @@ from prima_tui.errors import PrimaError, UsageError
 from prima_tui.printing import print_result
 
 if TYPE_CHECKING:
+    from prima_tui.model.reach import Reach
+
     pass
 
 
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 def forget(
     session: tuple[str, ...],
     workspace: Path | None,
-    everywhere: bool,
+    reach: Reach | None,
     as_json: bool,
     workspace_history: bool,
     yes: bool,
@@ -41,7 +43,7 @@ def forget(
     """
     from prima_tui import output_forgotten as output
 
-    memory = open_memory(workspace, everywhere)
+    memory = open_memory(workspace, reach)
     if listed or undo:
         if bool(session) is listed or workspace_history:
             raise UsageError("say either --list, or --undo with the sessions")

@@ -14,14 +14,15 @@ from prima_tui.printing import end_progress, print_result, warn
 
 if TYPE_CHECKING:
     from prima_tui.model.hits import IndexProgress
+    from prima_tui.model.reach import Reach
 
 
 @click.command()
 @scope_options
 @json_option
-def index(workspace: Path | None, everywhere: bool, as_json: bool) -> None:
+def index(workspace: Path | None, reach: Reach | None, as_json: bool) -> None:
     """Index all that is pending for search by meaning; progress on stderr, then what was done."""
-    memory = open_memory(workspace, everywhere)
+    memory = open_memory(workspace, reach)
     snapshot = memory.refresh()
     progress = memory.index_everything(report_progress)
     end_progress()
@@ -52,9 +53,9 @@ def _print_done(progress: IndexProgress, as_json: bool, more: dict[str, Any]) ->
 @scope_options
 @json_option
 @click.option("--yes", is_flag=True, help="Don't ask, even when exchanges would be lost.")
-def rebuild(workspace: Path | None, everywhere: bool, as_json: bool, yes: bool) -> None:
+def rebuild(workspace: Path | None, reach: Reach | None, as_json: bool, yes: bool) -> None:
     """Make the index anew (the old one answers meanwhile); goes on where an interrupted rebuild stopped."""
-    memory = open_memory(workspace, everywhere)
+    memory = open_memory(workspace, reach)
     memory.refresh()
     lost = memory.rebuild_loss()
     if lost and not yes:

@@ -15,21 +15,33 @@ from prima_tui.printing import show_progress
 if TYPE_CHECKING:
     from prima_tui.memory import Memory
     from prima_tui.model.hits import IndexProgress
+    from prima_tui.model.reach import Reach
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
+def workspace_option(command: Command) -> Command:
+    """Give a command the option ``--workspace``."""
+    return click.option(
+        "-w",
+        "--workspace",
+        type=click.Path(path_type=Path),
+        default=None,
+        help="The workspace (default: the current folder).",
+    )(command)
+
+
 def scope_options(command: Command) -> Command:
-    """Give a command the options ``--workspace`` and ``--all``."""
+    """Give a command the options ``--workspace``, ``--repository`` and ``--all``."""
     for option in (
-        click.option("--all", "everywhere", is_flag=True, help="Every workspace on this computer."),
+        click.option("--all", "reach", flag_value="everywhere", default=None, help="Every workspace on this computer."),
         click.option(
-            "-w",
-            "--workspace",
-            type=click.Path(path_type=Path),
-            default=None,
-            help="The workspace (default: the current folder).",
+            "--repository",
+            "reach",
+            flag_value="repository",
+            help="This workspace, its sub-folders and every worktree of its git repository.",
         ),
+        workspace_option,
     ):
         command = option(command)
     return command
@@ -53,7 +65,7 @@ def mode_option(command: Command) -> Command:
 
 
 def open_memory(
-    workspace: Path | None, everywhere: bool, home: Path | None = None, env: Mapping[str, str] | None = None
+    workspace: Path | None, reach: Reach | None, home: Path | None = None, env: Mapping[str, str] | None = None
 ) -> Memory:
     """Return the memory of a workspace (the current folder). Raises UsageError when that is no folder.
 
@@ -72,7 +84,8 @@ def open_memory(
     if not found:
         raise UsageError(f"the workspace {folder} is no folder")
     settings = load_settings(folder, paths_below(home) if home else None)
-    return Memory(Scope(folder, everywhere, home or Path.home(), env or dict(os.environ)), settings)
+    scope = Scope(folder, False, home or Path.home(), env or dict(os.environ))
+    return Memory(scope.reaching(reach or "workspace"), settings)
 
 
 def report_progress(progress: IndexProgress) -> None:

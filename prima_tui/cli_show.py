@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from prima_tui.cli_options import json_option, open_memory, scope_options
 from prima_tui.errors import PrimaError
 from prima_tui.printing import print_result, warn
+
+if TYPE_CHECKING:
+    from prima_tui.model.reach import Reach
 
 
 @click.command()
@@ -32,7 +36,7 @@ from prima_tui.printing import print_result, warn
 def show(
     session: str,
     workspace: Path | None,
-    everywhere: bool,
+    reach: Reach | None,
     as_json: bool,
     form: str | None,
     with_tools: bool,
@@ -48,7 +52,7 @@ def show(
 
     if form is None:
         form = export.format_of(target) if target is not None else "text"
-    memory = open_memory(workspace, everywhere)
+    memory = open_memory(workspace, reach)
     snapshot = memory.refresh()
     conversation = memory.conversation(memory.session(session))
     tools: output.Tools | None = None

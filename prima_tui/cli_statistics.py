@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from prima_tui.cli_options import json_option, open_memory, scope_options
 from prima_tui.printing import print_result, warn
 
+if TYPE_CHECKING:
+    from prima_tui.model.reach import Reach
+
 
 @click.command()
 @scope_options
 @json_option
 @click.option("--filter", "text", default="", help="Only sessions that a search finds, e.g. 'agent:codex date:month'.")
-def stats(workspace: Path | None, everywhere: bool, as_json: bool, text: str) -> None:
+def stats(workspace: Path | None, reach: Reach | None, as_json: bool, text: str) -> None:
     """Figures of the sessions: agents, tags, folders, files, hours."""
     from prima_tui import output_statistics
     from prima_tui.model.statistics import statistics
 
-    memory = open_memory(workspace, everywhere)
+    memory = open_memory(workspace, reach)
     snapshot = memory.refresh()
     warnings = list(memory.settings.problems)
     sessions = snapshot.sessions

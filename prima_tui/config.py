@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import ipaddress
+import json
 import os
 import re
 import tempfile
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal, get_args
 from urllib.parse import urlsplit
@@ -16,7 +17,7 @@ from urllib.parse import urlsplit
 import msgspec
 import platformdirs
 
-from prima_tui.errors import PrimaError
+from prima_tui.errors import PrimaError, UsageError
 
 APP = "prima-tui"
 MEMORY_FOLDER = ".prima-memory"
@@ -72,6 +73,8 @@ class Settings(msgspec.Struct, frozen=True):
     theme: str = ""
     keys: dict[str, str] = {}
     """Binding id to keys, as the screen's keymap takes it."""
+    moved_from: tuple[str, ...] = ()
+    """Folders that were this workspace before it moved, all gone by now; only the workspace's own file can say so."""
     problems: tuple[str, ...] = ()
     """What was wrong in the configuration files, one line each."""
 
@@ -113,6 +116,8 @@ def load_settings(workspace: Path, paths: Paths | None = None) -> Settings:
                 keys.update({str(k): str(v) for k, v in value.items()})
             elif name == "model" and isinstance(value, dict):
                 model = _with_model_table(model, value, path, problems, trusted=path == own)
+            elif name == "moved_from" and path != own:
+                values[name] = tuple(_vanished_folders(value, path, problems))
             elif name == "theme" and isinstance(value, str):
                 values[name] = value
             elif name == "budget_seconds" and isinstance(value, int | float) and not isinstance(value, bool):
@@ -132,6 +137,45 @@ def read_table(path: Path, problems: list[str]) -> Mapping[str, Any]:
     except (OSError, ValueError) as error:
         problems.append(f"{path}: not used: {error}")
     return {}
+
+
+def _vanished_folders(value: object, path: Path, problems: list[str]) -> Iterator[str]:
+    """Yield the folders of a ``moved_from`` entry. One that still exists is another workspace, and a problem."""
+    for place in value if isinstance(value, list) else [value]:
+        if not isinstance(place, str) or not Path(place).is_absolute():
+            problems.append(f"{path}: moved_from: {place!r} is no absolute path; it is ignored")
+        elif Path(place).is_dir():
+            problems.append(f"{path}: moved_from: {place} still exists, so it did not become this workspace; ignored")
+        else:
+            yield place
+
+
+def add_moved_from(workspace: Path, folder: str) -> None:
+    """Note in the workspace's own configuration that it was ``folder`` before it moved; the rest of it stays as it is.
+
+    Raises UsageError when that folder still exists, PrimaError when the file is of a kind that can't be added to,
+    OSError when it can't be written.
+    """
+    if Path(folder).is_dir():
+        raise UsageError(f"{folder} still exists, so it did not become this workspace")
+    path = memory_folder(workspace) / "config.toml"
+    text = path.read_text("utf-8") if path.exists() else ""
+    try:
+        said = tomllib.loads(text).get("moved_from", [])
+        known = [*said] if isinstance(said, list) else [said]
+        line = f"moved_from = {json.dumps([*dict.fromkeys([*known, folder])], ensure_ascii=False)}\n"
+        # a new entry stands first: behind a table it would be one of that table's
+        changed = re.sub(r"(?ms)^moved_from[ \t]*=[ \t]*\[.*?\][ \t]*$\n?", lambda _found: line, text, count=1)
+        if changed == text:
+            changed = line + text
+        if folder not in tomllib.loads(changed)["moved_from"]:
+            raise ValueError("moved_from stands in it in another form")
+    except (TypeError, ValueError) as error:
+        raise PrimaError(f"{path} can't be added to ({error}); put moved_from = [{folder!r}] there") from error
+    if path.exists():
+        replace_file(path, changed.encode())
+    else:
+        path.write_text(changed, "utf-8")
 
 
 def _with_model_table(

@@ -23,7 +23,9 @@ from prima_tui.model.query import is_hidden
 from prima_tui.model.session import Session
 from prima_tui.search.library import Entry, Library, library_of
 from prima_tui.sources.assemble import Part
-from prima_tui.sources.base import READER_VERSION, KnownFile, Scope, SourceFile, resolved
+from prima_tui.sources.base import READER_VERSION, KnownFile, Scope, SourceFile
+from prima_tui.sources.places import resolved
+from prima_tui.sources.repository import repository_of
 
 
 class LastEntry(msgspec.Struct, frozen=True, gc=False, array_like=True):
@@ -63,7 +65,7 @@ class LastList:
     """One scope's last history in a file of the cache. Losing it costs only time."""
 
     def __init__(self, cache: Path, scope: Scope, forgotten: Forgotten) -> None:
-        name = f"{int(scope.everywhere)}:{scope.workspace}".encode("utf-8", "surrogateescape")
+        name = f"{scope.reach}:{scope.workspace}".encode("utf-8", "surrogateescape")
         self.path = cache / "lists" / f"{hashlib.blake2b(name, digest_size=12).hexdigest()}.msgpack"
         self._scope = scope
         self._forgotten = forgotten
@@ -81,6 +83,7 @@ class LastList:
             READER_VERSION,
             scope,
             resolved(str(self._scope.workspace)),
+            repository_of(str(self._scope.workspace)) if self._scope.repository else None,
             self._forgotten.fingerprint(),
         )
         return hashlib.blake2b(repr(facts).encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Self
 
 import msgspec
 
-from prima_tui.config import MEMORY_FOLDER
+from prima_tui.config import MEMORY_FOLDER, add_moved_from, load_settings
+from prima_tui.earlier import earlier_folders
 from prima_tui.errors import PrimaError, StoreBusy, StoreUnusable, UsageError
 from prima_tui.extracts import StoredExtract, extract_markdown, stored_extracts
 from prima_tui.forgotten import ForgottenSession
@@ -26,10 +27,11 @@ from prima_tui.model.hits import (
     Snapshot,
     Status,
 )
+from prima_tui.model.reach import Reach
 from prima_tui.model.session import Session, ToolUse
 from prima_tui.resume import plan_resume
 from prima_tui.searching import Searching
-from prima_tui.sources.base import inside
+from prima_tui.sources.places import inside
 
 if TYPE_CHECKING:
     from prima_tui.index.rebuild import RebuildState
@@ -43,16 +45,36 @@ class Memory(Searching):
 
     # -- the history --------------------------------------------------------------------------------------------
 
-    def everything(self, everywhere: bool) -> Self:
-        """Return the memory of the same workspace with the scope widened to every workspace, or narrowed again."""
-        if everywhere == self.scope.everywhere:
-            return self
-        if self._other is None:
-            scope = msgspec.structs.replace(self.scope, everywhere=everywhere)
-            self._other = type(self)(scope, self.settings)
-            self._other._other = self
-            self._other._embedder = self._model()
-        return self._other
+    def reaching(self, reach: Reach) -> Self:
+        """Return the memory of the same workspace with the scope widened, or narrowed again; always the same one."""
+        self._by_reach.setdefault(self.scope.reach, self)
+        if reach not in self._by_reach:
+            other = type(self)(self.scope.reaching(reach), self.settings)
+            other._embedder = self._model()
+            self._by_reach[reach] = other
+            other._by_reach = self._by_reach
+        return self._by_reach[reach]
+
+    def earlier_folders(self) -> tuple[str, ...]:
+        """Return folders that may be what this workspace was before it moved, when nothing was recorded in it itself.
+
+        They are gone, have its name, and hold sessions; one whose sessions name another repository is none of them.
+        """
+        history = self._open()
+        sessions = (entry.session for entry in history.library.entries)
+        return earlier_folders(self.scope, sessions, history.readings)
+
+    def take_over(self, folder: str) -> Self:
+        """Note in the workspace's configuration that it was ``folder`` before; return the memory that knows so.
+
+        Raises UsageError when that folder still exists, PrimaError or OSError when the note can't be written.
+        """
+        add_moved_from(self.scope.workspace, folder)
+        settings = load_settings(self.scope.workspace, self.settings.paths)
+        scope = msgspec.structs.replace(self.scope, moved_from=())
+        memory = type(self)(scope, settings)
+        memory._embedder = self._model()
+        return memory
 
     def refresh(self, report: Callable[[Snapshot], None] | None = None, cancel: Cancel | None = None) -> Snapshot:
         """Bring the sessions up to date with the files; ``report`` is called now and then while a backlog is read.
@@ -134,7 +156,7 @@ class Memory(Searching):
 
     def resume_plan(self, session: Session) -> ResumePlan:
         """Return what resuming the session will run and what stands against it."""
-        return plan_resume(session, self.scope.env)
+        return plan_resume(session, self.scope.env, moved_from=self.scope.moved_from, now_in=self.scope.workspace)
 
     # -- the documents ------------------------------------------------------------------------------------------
 
@@ -210,6 +232,10 @@ class Memory(Searching):
                 raise
             return next(iter(like.values()))
 
+    def sessions_recorded_in(self, folder: str) -> list[Session]:
+        """Return the sessions in scope that were recorded in a folder or inside it, the files looked at anew."""
+        return [one for one in self.refresh().sessions if one.workspace and inside(one.workspace, folder)]
+
     def workspace_sessions(self) -> list[Session]:
         """Return every session of this workspace: those recorded in it, and those whose files lie in it.
 
@@ -219,7 +245,12 @@ class Memory(Searching):
         return [
             session
             for session in found.values()
-            if any(inside(place, self.scope.workspace) for place in (session.workspace, *session.paths) if place)
+            if any(
+                inside(place, own)
+                for place in (session.workspace, *session.paths)
+                if place
+                for own in self.scope.own_folders
+            )
         ]
 
     def forget(self, sessions: Sequence[Session]) -> list[str]:

@@ -7,25 +7,40 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+
+import msgspec
 
 from prima_tui.model.hits import ResumePlan
 from prima_tui.model.session import ResumeCommand, Session
+from prima_tui.sources.places import moved_place
 
 _LARGE_BYTES = 15_000_000
 """Transcripts past this size are known to bring down the agent itself when it resumes them."""
 
 
-def plan_resume(session: Session, env: Mapping[str, str] = os.environ) -> ResumePlan:
+def plan_resume(
+    session: Session,
+    env: Mapping[str, str] = os.environ,
+    *,
+    moved_from: Sequence[str] = (),
+    now_in: Path | None = None,
+) -> ResumePlan:
     """Return the plan for one session: the command, its line for a shell, and a problem or warning if there is one.
 
     The command's own folder must exist, since agents look a session up by the folder they are started in; the agent
-    is looked for on PATH and then as the user's login shell would (tools put there by a version manager).
+    is looked for on PATH and then as the user's login shell would (tools put there by a version manager). A session
+    recorded in one of the folders ``moved_from`` is resumed in ``now_in``, the folder that these became.
     """
     command = session.resume
     if command is None:
         return ResumePlan(session, None, problem=_no_command(session))
+    moved = _moved(command, moved_from, now_in)
+    warning = _size_warning(session)
+    if moved is not None:
+        said = (f"it was recorded in {command.cwd}, before that folder became {now_in}", command.elsewhere, warning)
+        command, warning = moved, "\n\n".join(filter(None, said))
     line = shell_line(command)
     if command.cwd and not Path(command.cwd).is_dir():
         gone = f"its folder {command.cwd} is gone: make it again (mkdir -p), or copy the command and run it elsewhere"
@@ -35,7 +50,19 @@ def plan_resume(session: Session, env: Mapping[str, str] = os.environ) -> Resume
         missing = f"{command.argv[0]} was not found on PATH nor by your shell: install it, or copy the command"
         return ResumePlan(session, command, line, problem=missing)
     runnable = ResumeCommand((found, *command.argv[1:]), command.cwd, command.env)
-    return ResumePlan(session, runnable, line, warning=_size_warning(session))
+    return ResumePlan(session, runnable, line, warning=warning)
+
+
+def _moved(command: ResumeCommand, moved_from: Sequence[str], now_in: Path | None) -> ResumeCommand | None:
+    """Return the command for the folder that its own became; None when its own is there, or became no other."""
+    old = command.cwd
+    if old is None or now_in is None or Path(old).is_dir():
+        return None
+    place = next((place for folder in moved_from if (place := moved_place(old, folder, now_in))), None)
+    if place is None:
+        return None
+    argv = tuple(str(place) if part == old else part for part in command.argv)
+    return msgspec.structs.replace(command, argv=argv, cwd=str(place))
 
 
 def _no_command(session: Session) -> str:

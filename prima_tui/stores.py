@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+import msgspec
+
 from prima_tui.config import MEMORY_FOLDER, Settings, memory_folder, private_folder
 from prima_tui.documents.project import find_root
 from prima_tui.documents_memory import Documents
@@ -17,6 +19,7 @@ from prima_tui.errors import PrimaError
 from prima_tui.extracts import write_extract
 from prima_tui.forgotten import Forgotten, IndexPlaces
 from prima_tui.last_list import LastList
+from prima_tui.model.reach import Reach
 from prima_tui.model.session import Exchange
 from prima_tui.sources.base import Scope
 from prima_tui.startup_log import StartupLog
@@ -30,16 +33,23 @@ if TYPE_CHECKING:
     from prima_tui.index.vectors import SemanticIndex
     from prima_tui.search.library import Library
 
+_INDEX = "index.duckdb"
+_REPOSITORY = "repository"
+"""Folder, in the workspace's own, of the index over its whole repository. An index answers for one scope: what is in it
+and no longer in the scope counts as deleted by its agent."""
+
 
 class Stores:
     """The stores of one scope. Safe to use from several threads."""
 
     def __init__(self, scope: Scope, settings: Settings) -> None:
-        self.scope = scope
+        self.scope = msgspec.structs.replace(
+            scope, moved_from=tuple(dict.fromkeys((*scope.moved_from, *settings.moved_from)))
+        )
         self.settings = settings
         self.log = StartupLog(settings.paths.log)
         self.forgotten = Forgotten(settings.paths.data)
-        self._last = LastList(settings.paths.cache, scope, self.forgotten)
+        self._last = LastList(settings.paths.cache, self.scope, self.forgotten)
         self._places = IndexPlaces(settings.paths.data)
         self._opening = threading.RLock()
         self._history: History | None = None
@@ -48,7 +58,8 @@ class Stores:
         self._elsewhere: OtherIndexes | None = None
         self._covered: tuple[Library, int, int] | None = None
         """How many files are pending for a state of the sessions and a generation of the index."""
-        self._other: Self | None = None
+        self._by_reach: dict[Reach, Self] = {}
+        """The memories of the same workspace that reach less or further, as far as they were asked for."""
         self._project: Documents | None = None
 
     def documents(self) -> Documents | None:
@@ -95,12 +106,16 @@ class Stores:
         if self.scope.everywhere:
             return private_folder(self.settings.paths.data)
         folder = memory_folder(self.scope.workspace)
+        if self.scope.repository:
+            folder = private_folder(folder / _REPOSITORY)
         self._places.add(folder)
         return folder
 
     def _index_path(self) -> Path:
-        folder = self.settings.paths.data if self.scope.everywhere else self.scope.workspace / MEMORY_FOLDER
-        return folder / "index.duckdb"
+        if self.scope.everywhere:
+            return self.settings.paths.data / _INDEX
+        folder = self.scope.workspace / MEMORY_FOLDER
+        return (folder / _REPOSITORY if self.scope.repository else folder) / _INDEX
 
     def _model(self) -> EmbeddingModel:
         with self._opening:

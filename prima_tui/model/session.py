@@ -88,6 +88,8 @@ class ResumeCommand(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     argv: tuple[str, ...]
     cwd: str | None = None
     env: dict[str, str] = {}
+    elsewhere: str = ""
+    """What the agent has against being started in another folder than ``cwd``; "" when that is all the same to it."""
 
 
 class Transcript(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
@@ -122,6 +124,8 @@ class Transcript(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     workspace: str | None = None
     """The folder the session belongs to and is resumed in, as recorded; None where none is."""
     branch: str | None = None
+    repository: str = ""
+    """What the agent recorded of the folder's repository: a remote's address, or the folder whose worktree it is."""
     message_count: int = 0
     """User and assistant records of the main conversation, tool results among them, copies once."""
     reply_count: int = 0

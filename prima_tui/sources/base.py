@@ -9,20 +9,21 @@ from __future__ import annotations
 import os
 import re
 import stat
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from functools import lru_cache
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 import msgspec
 
+from prima_tui.model.reach import Reach
 from prima_tui.model.session import Exchange, ToolUse, Transcript
+from prima_tui.sources.places import inside
+from prima_tui.sources.repository import repository_of
 
 
 class Scope(msgspec.Struct, frozen=True):
-    """What is asked for: one workspace, or with ``everywhere`` every workspace on the computer.
+    """What is asked for: one workspace, its whole repository, or every workspace on the computer.
 
     ``home`` and ``env`` are injected, so that a test (or the demo) can point at another home.
     """
@@ -32,6 +33,39 @@ class Scope(msgspec.Struct, frozen=True):
     everywhere: bool
     home: Path
     env: Mapping[str, str]
+    repository: bool = False
+    """Widened to sub-folders and to every worktree of the workspace's git repository (``everywhere`` goes further)."""
+    moved_from: tuple[str, ...] = ()
+    """Folders, gone by now, that were this workspace before it moved: what was recorded there belongs to it."""
+
+    @property
+    def reach(self) -> Reach:
+        """How far it reaches, in one word."""
+        return "everywhere" if self.everywhere else "repository" if self.repository else "workspace"
+
+    def reaching(self, reach: Reach) -> Scope:
+        """Return the same scope, widened or narrowed."""
+        return msgspec.structs.replace(self, everywhere=reach == "everywhere", repository=reach == "repository")
+
+    @property
+    def own_folders(self) -> tuple[str, ...]:
+        """The workspace, and the folders that it was before it moved."""
+        return (str(self.workspace), *self.moved_from)
+
+    def takes(self, folder: str | None, repository: str = "") -> bool:
+        """Tell whether a session recorded in a folder belongs to the scope; one that records none does.
+
+        That folder is the workspace or lies inside it. Reaching further, it is part of the same repository, by where it
+        is or by what the session recorded of its own ``repository`` (a remote's address, or the folder of a worktree).
+        """
+        if self.everywhere or folder is None or any(inside(folder, own) for own in self.own_folders):
+            return True
+        if not self.repository:
+            return False
+        if any(inside(repository, own) for own in self.own_folders if repository):
+            return True
+        found = repository_of(str(self.workspace))
+        return found is not None and found.holds(folder, repository)
 
     def folder(self, variable: str, *default: str) -> Path:
         """Return the folder that the environment variable names, else ``home / default…`` (empty counts as unset)."""
@@ -39,7 +73,7 @@ class Scope(msgspec.Struct, frozen=True):
         return Path(value).expanduser() if value else self.home.joinpath(*default)
 
 
-READER_VERSION = 2
+READER_VERSION = 3
 """Raised whenever the same bytes give something else than before: readers, folding, how sessions are put together."""
 
 
@@ -122,6 +156,15 @@ class Source(Protocol):
 
 
 @runtime_checkable
+class KnowsFolders(Protocol):
+    """What a source offers beside :class:`Source` when it can tell folders of sessions that it doesn't read."""
+
+    def recorded_folders(self, scope: Scope) -> Iterable[str]:
+        """Return the folders in which sessions were recorded, of any workspace, as far as that is quickly known."""
+        ...
+
+
+@runtime_checkable
 class ReadsTools(Protocol):
     """What a source offers beside :class:`Source` when it can read what tools were given and gave back.
 
@@ -140,28 +183,6 @@ class Expires(Protocol):
     def expires_at(self, file: SourceFile) -> datetime | None:
         """Return when the agent will delete a file as it is now (UTC); None: never."""
         ...
-
-
-def inside(path: str | Path, folder: Path) -> bool:
-    """Tell whether a recorded path is the folder or lies inside it (``/ws-other`` is not inside ``/ws``).
-
-    Text is compared first; then, so that a symlinked workspace matches, the resolved forms.
-    """
-    text = os.path.normpath(str(path))
-    for base in (os.path.normpath(str(folder)), resolved(str(folder))):
-        if text == base or text.startswith(base.rstrip(os.sep) + os.sep):
-            return True
-    return False
-
-
-def resolved(path: str) -> str:
-    """Return the path with its links resolved, asked of the disk at most every few seconds (it is asked in loops)."""
-    return _resolved(path, int(time.monotonic() / 5))
-
-
-@lru_cache(maxsize=4096)
-def _resolved(path: str, _moment: int) -> str:
-    return os.path.realpath(path)
 
 
 def walk(

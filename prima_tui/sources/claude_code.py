@@ -26,9 +26,10 @@ from prima_tui.sources.claude_code_folders import (
     config_roots,
     is_agent_file,
     is_compaction_run,
+    is_own_place,
     is_workspace_folder,
     project_folder,
-    same_folder,
+    recorded_folders,
     session_folder,
     stands_for,
     transcript_files,
@@ -36,6 +37,7 @@ from prima_tui.sources.claude_code_folders import (
 from prima_tui.sources.claude_code_records import Record, Records
 from prima_tui.sources.claude_code_tools import SessionTools
 from prima_tui.sources.jsonl import LONGEST_LINE, instant
+from prima_tui.sources.places import same_place
 
 _SILENT = frozenset(
     {
@@ -49,6 +51,11 @@ _ERROR_SUMMARIES = ("API Error", "Invalid API key", "Please run /login", "Credit
 _SOURCE = "claude-code"
 _LABEL = "[transcript]"
 _WARM_UP = "Warmup"
+_ELSEWHERE = (
+    "Claude Code finds a session from another folder since version 2.1.223; an older one says that there is no such "
+    "conversation, unless a link to the new folder stands in the old one's place"
+)
+"""What resuming has against a folder that isn't the session's own: before, only that folder's sessions were found."""
 _UNKNOWN_TYPES_SHOWN = 20
 _SHORT_ID = 8
 
@@ -113,11 +120,18 @@ class ClaudeCode:
         """
         if scope.everywhere:
             return True
-        folder = project_folder(Path(transcript.path)).name
-        if not is_workspace_folder(folder, scope):
-            return False
-        own = transcript.workspace
-        return own is None or not stands_for(folder, own) or same_folder(own, scope.workspace)
+        folder, own = project_folder(Path(transcript.path)).name, transcript.workspace
+        if is_workspace_folder(folder, scope):
+            others = own is not None and stands_for(folder, own)
+            if not others or any(same_place(own or "", place) for place in scope.own_folders):
+                return True
+        elif own is not None and is_own_place(folder, own, scope):
+            return True
+        return scope.repository and own is not None and scope.takes(own, transcript.repository)
+
+    def recorded_folders(self, scope: Scope) -> Iterable[str]:
+        """Return the folders in which sessions of any workspace were recorded, as far as their first records tell."""
+        return recorded_folders(scope)
 
     def finish(
         self,
@@ -359,6 +373,7 @@ def _transcript(
         ended_at=ended_at,
         workspace=reading.workspace(),
         branch=reading.branch or None,
+        repository=reading.original_folder,
         message_count=conversation.message_count,
         reply_count=sum(1 for exchange in exchanges if exchange.assistant),
         model=conversation.model,
@@ -369,7 +384,7 @@ def _transcript(
 
 def _resume_command(file: SourceFile, reading: _Reading, session_id: str) -> ResumeCommand:
     env = {"CLAUDE_CONFIG_DIR": str(reading.path.parent.parent.parent)} if file.kind.endswith(OTHER_ROOT) else {}
-    return ResumeCommand(("claude", "--resume", session_id), reading.workspace(), env)
+    return ResumeCommand(("claude", "--resume", session_id), reading.workspace(), env, _ELSEWHERE)
 
 
 def _recorded_name(path: Path) -> str:

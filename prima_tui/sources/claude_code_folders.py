@@ -13,7 +13,11 @@ from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path, PurePath
 
-from prima_tui.sources.base import Problem, Scope, SourceFile, resolved, source_file, walk
+import orjson
+
+from prima_tui.sources.base import Problem, Scope, SourceFile, source_file, walk
+from prima_tui.sources.places import ignores_case, is_windows_path, resolved, same_place
+from prima_tui.sources.repository import repository_of
 
 SESSION = "session"
 AGENT = "agent"
@@ -24,7 +28,10 @@ _LONGEST_NAME = 200
 """Characters; a longer folder name is cut there and gets ``-`` and a hash that differs between Claude's versions."""
 _NO_LETTER_OR_DIGIT = re.compile(r"[^A-Za-z0-9]")
 _HASH = re.compile(r"[0-9A-Za-z]{1,64}")
-_WINDOWS = re.compile(r"[A-Za-z]:[\\/]|\\\\")
+_RECORDED_PLACE = re.compile(rb'"(cwd|originalCwd)"\s*:\s*("(?:[^"\\]|\\.)*")')
+_LOOKED_AT = 64 * 1024
+"""Bytes at the start of a session's file in which the folder is looked for; it stands in the first records."""
+_FILES_LOOKED_AT = 3
 _AGENT_FILE = re.compile(r"agent-(?!acompact-).*\.jsonl", re.DOTALL)
 """Subagents; ``agent-acompact-*`` are the runs that wrote a compaction summary."""
 
@@ -74,12 +81,12 @@ def folder_names(path: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=4096)
-def stands_for(folder: str, path: str) -> bool:
+def stands_for(folder: str, path: str, any_case: bool = False) -> bool:
     """Tell whether ``folder`` is a name of the project folder of the working folder ``path``, by any of the rules.
 
-    Windows paths are compared without regard to case.
+    Windows paths are compared without regard to case, all others only with ``any_case``.
     """
-    if _WINDOWS.match(path):
+    if any_case or is_windows_path(path):
         folder, path = folder.lower(), path.lower()
     for name in folder_names(path):
         if folder == name:
@@ -91,28 +98,97 @@ def stands_for(folder: str, path: str) -> bool:
 
 def is_workspace_folder(folder: str, scope: Scope) -> bool:
     """Tell whether a project folder of this name is one of the scope's workspace (as named, or links resolved)."""
-    if folder == _free_name(scope) or stands_for(folder, str(scope.workspace)):
-        return True
-    return stands_for(folder, resolved(str(scope.workspace)))
+    return folder == _free_name(scope) or any(_fits(folder, own) for own in scope.own_folders)
+
+
+def _fits(folder: str, path: str) -> bool:
+    any_case = ignores_case(path)
+    return stands_for(folder, path, any_case) or stands_for(folder, resolved(path), any_case)
 
 
 def _free_name(scope: Scope) -> str:
     return scope.env.get("CLAUDE_CODE_PROJECT_DIR_NAME", "").strip()
 
 
-def same_folder(recorded: str, workspace: Path) -> bool:
-    """Tell whether a recorded path is the workspace: as text, or with links resolved; on Windows in any case."""
-    first, second = _comparable(recorded), _comparable(str(workspace))
-    return first == second or _comparable(resolved(recorded)) == _comparable(resolved(str(workspace)))
+def is_own_place(folder: str, recorded: str, scope: Scope) -> bool:
+    """Tell whether a project folder is the workspace's own, named after a link to it.
+
+    ``recorded`` is the folder that a session in it records.
+    """
+    return stands_for(folder, recorded) and any(same_place(recorded, own) for own in scope.own_folders)
 
 
-def _comparable(path: str) -> str:
-    text = unicodedata.normalize("NFC", os.path.normpath(path))
-    return text.replace("\\", "/").rstrip("/").lower() if _WINDOWS.match(text) else text
+def _is_wanted(folder: Path, scope: Scope) -> bool:
+    """Tell whether a project folder can hold sessions of the scope; which of these belong is told by what they record.
+
+    Raises OSError when the folder is gone.
+    """
+    if scope.everywhere or is_workspace_folder(folder.name, scope):
+        return True
+    if scope.repository and _is_in_repository(folder.name, scope):
+        return True
+    places, origins = _recorded_places(str(folder), folder.stat().st_mtime_ns)
+    if not scope.repository:
+        return any(is_own_place(folder.name, place, scope) for place in places)
+    origin = next(iter(origins), "")
+    return any(scope.takes(place, origin) for place in places)
+
+
+def _is_in_repository(folder: str, scope: Scope) -> bool:
+    """Tell whether a project folder's name is one of a worktree, or may be one of a folder inside."""
+    found = repository_of(str(scope.workspace))
+    inner = (*found.worktrees, *found.deleted_worktrees) if found else ()
+    for place in dict.fromkeys((*scope.own_folders, *inner)):
+        for path in dict.fromkeys((place, resolved(place))):
+            if _fits(folder, path) or any(folder.startswith(f"{name}-") for name in folder_names(path)):
+                return True
+    return False
+
+
+def recorded_folders(scope: Scope) -> Iterator[str]:
+    """Yield the working folders that the project folders of all workspaces stand for, as sessions in them record."""
+    for root, _other in config_roots(scope):
+        for folder in _subfolders(root / "projects", []):
+            try:
+                yield from _recorded_places(str(folder), folder.stat().st_mtime_ns)[0]
+            except OSError:
+                continue  # gone meanwhile
+
+
+@lru_cache(maxsize=4096)
+def _recorded_places(folder: str, _mtime_ns: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the working folders, and the folders whose worktrees these are, that the first records in it name.
+
+    A few of its files are looked at until one names any; the state of the folder stands for that of its files.
+    """
+    looked_at = 0
+    try:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                if not entry.name.endswith(".jsonl") or entry.name.startswith("agent-"):
+                    continue
+                with open(entry.path, "rb") as file:
+                    found = _RECORDED_PLACE.findall(file.read(_LOOKED_AT))
+                looked_at += 1
+                if found or looked_at == _FILES_LOOKED_AT:
+                    texts = {name: dict.fromkeys(_texts(found, name)) for name in (b"cwd", b"originalCwd")}
+                    return tuple(texts[b"cwd"]), tuple(texts[b"originalCwd"])
+    except OSError:
+        pass  # what can't be read says nothing; a problem is told where its files are wanted
+    return (), ()
+
+
+def _texts(found: list[tuple[bytes, bytes]], wanted: bytes) -> Iterator[str]:
+    for name, literal in found:
+        if name == wanted:
+            try:
+                yield orjson.loads(literal)
+            except ValueError:
+                continue
 
 
 def transcript_files(scope: Scope, source: str, problems: list[Problem]) -> Iterator[SourceFile]:
-    """Yield the session and subagent files of the scope's workspace, or with ``everywhere`` of all workspaces."""
+    """Yield the session and subagent files of the project folders that can hold sessions of the scope."""
     installed = [(root, other) for root, other in config_roots(scope) if root.is_dir()]
     any_folder = False
     problems_before = len(problems)
@@ -120,7 +196,11 @@ def transcript_files(scope: Scope, source: str, problems: list[Problem]) -> Iter
         seen: set[str] = set()
         for folder in _subfolders(root / "projects", problems):
             any_folder = True
-            if scope.everywhere or is_workspace_folder(folder.name, scope):
+            try:
+                wanted = _is_wanted(folder, scope)
+            except OSError:
+                continue  # gone meanwhile
+            if wanted:
                 real = os.path.realpath(folder)
                 if real not in seen:
                     seen.add(real)

@@ -28,7 +28,6 @@ from prima_tui.sources.base import (
     ReadTranscript,
     Scope,
     SourceFile,
-    inside,
     source_file,
     walk,
 )
@@ -93,7 +92,7 @@ class Codex:
 
     def contains(self, transcript: Transcript, scope: Scope) -> bool:
         """Tell whether the recorded folder is the workspace or inside it; a session without one is in every scope."""
-        return scope.everywhere or transcript.workspace is None or inside(transcript.workspace, scope.workspace)
+        return scope.takes(transcript.workspace, transcript.repository)
 
     def finish(
         self, transcripts: Sequence[Transcript], names: Mapping[str, str], folders: Mapping[str, str]
@@ -207,6 +206,7 @@ def _read_rollout(file: SourceFile, problems: list[Problem], tools: RolloutTools
         ended_at=ended,
         workspace=folder,
         branch=(_string(git.get("branch")) or None) if isinstance(git, dict) else None,
+        repository=_string(git.get("repository_url")) if isinstance(git, dict) else "",
         outputs=sum(turn.outputs for turn in turns),
         model=rollout.model or None,
         files_changed=rollout.changes.all(),

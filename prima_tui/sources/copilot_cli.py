@@ -17,7 +17,7 @@ import orjson
 from prima_tui.model.session import ResumeCommand, Transcript, packed_keys
 from prima_tui.model.tags import topic_tags
 from prima_tui.model.titles import title_from_prompt
-from prima_tui.sources.base import Problem, ReadResult, ReadTranscript, Scope, SourceFile, inside, source_file
+from prima_tui.sources.base import Problem, ReadResult, ReadTranscript, Scope, SourceFile, source_file
 from prima_tui.sources.copilot_events import read_events
 
 _FOLDER = "session-state"
@@ -72,7 +72,7 @@ class CopilotCli:
 
     def contains(self, transcript: Transcript, scope: Scope) -> bool:
         """Tell whether the session was started in the workspace or inside it, or records no folder."""
-        return scope.everywhere or transcript.workspace is None or inside(transcript.workspace, scope.workspace)
+        return scope.takes(transcript.workspace)
 
     def finish(
         self, transcripts: Sequence[Transcript], names: Mapping[str, str], folders: Mapping[str, str]

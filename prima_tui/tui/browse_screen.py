@@ -21,13 +21,14 @@ from prima_tui.tui.extract_rows import is_extract
 from prima_tui.tui.log_screen import LogScreen
 from prima_tui.tui.outcome import PickResult
 from prima_tui.tui.resuming import copy_resume_command, copy_text, resume
+from prima_tui.tui.scoped_screen import ScopedScreen
 from prima_tui.tui.status_line import StatusLine
 from prima_tui.tui.views_screen import ViewsScreen
 
 _SHARES = (30, 35, 40, 45, 50, 55, 60, 65, 70)
 
 
-class BrowseScreen(ArrangingScreen, ViewsScreen, DocumentsScreen):
+class BrowseScreen(ScopedScreen, ArrangingScreen, ViewsScreen, DocumentsScreen):
     """Search, look, resume."""
 
     BINDING_GROUP_TITLE = "Everywhere"
@@ -35,7 +36,7 @@ class BrowseScreen(ArrangingScreen, ViewsScreen, DocumentsScreen):
         _binding("enter", "resume", "Resume", "Resume the selected session in its agent and folder", show=True),
         _binding("ctrl+y", "copy_command", "Copy", "Copy the command that resumes the session", show=True),
         _binding("f2,ctrl+t", "next_mode", "Mode", "Search by words and meaning, by words, or by meaning", show=True),
-        _binding("ctrl+g", "toggle_scope", "Scope", "This workspace, or everywhere on this computer", show=True),
+        _binding("ctrl+g", "toggle_scope", "Scope", "This workspace, its repository, or everywhere", show=True),
         _binding("f4", "turn_pane", "Pane", "Show the conversation or the extract", show=True),
         _binding("ctrl+o", "maximise_pane", "Full", "Give the pane all the room, and back", show=True),
         _binding("alt+d", "deep", "Deep search", "Search the extracts too, or not"),
@@ -137,23 +138,6 @@ class BrowseScreen(ArrangingScreen, ViewsScreen, DocumentsScreen):
         """The chip was clicked."""
         message.stop()
         self.action_deep()
-
-    def action_toggle_scope(self) -> None:
-        """Search this workspace, or everywhere."""
-        everywhere = not self.memory.scope.everywhere
-        if everywhere not in self._memories:
-            self._memories[everywhere] = self.memory.everything(everywhere)
-        self.memory = self._memories[everywhere]
-        self._search_line.show_scope(everywhere)
-        self._background.stop_index()
-        self._background.index_stopped = False
-        self.start_refreshing()
-        self._search()
-
-    def on_scope_wanted(self, message: messages.ScopeWanted) -> None:
-        """The scope's chip was clicked."""
-        message.stop()
-        self.action_toggle_scope()
 
     def action_refresh_now(self) -> None:
         """Look at the files again."""

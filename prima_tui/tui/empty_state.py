@@ -9,11 +9,17 @@ from textual.content import Content
 from textual.widgets import Static
 
 from prima_tui.model.hits import Mode, Snapshot, SourceStatus, Status
+from prima_tui.model.reach import Reach
 from prima_tui.model.text import shown
 from prima_tui.tui.session_rows import one_line
 from prima_tui.tui.status_line import bar_text
 from prima_tui.tui.styled_lines import cut
 
+_WHERE: dict[Reach, str] = {
+    "workspace": "for this workspace",
+    "repository": "for this workspace's repository",
+    "everywhere": "on this computer",
+}
 _Line = tuple[str, str, str]
 
 
@@ -22,6 +28,14 @@ def _keys(lines: list[tuple[str, str]]) -> Content:
     for key, text in lines:
         parts.append(Content.assemble((f"{key:>8}", "bold $accent"), f"  {text}"))
     return Content("\n").join(parts)
+
+
+def _further(reach: Reach, verb: str) -> list[tuple[str, str]]:
+    """Return the key that goes on to the next scope, and what it does; none where there is no further one."""
+    if reach == "everywhere":
+        return []
+    where = "this workspace's repository" if reach == "workspace" else "everywhere on this computer"
+    return [("Ctrl+G", f"{verb} {where}")]
 
 
 def reading_text(snapshot: Snapshot) -> Content:
@@ -64,15 +78,15 @@ def short_folder(path: str) -> str:
     return "~" + path[len(home) :] if home != "/" and (path + "/").startswith(home + "/") else path
 
 
-def no_history_text(status: Status | None, everywhere: bool, demo: bool) -> Content:
+def no_history_text(status: Status | None, reach: Reach, demo: bool) -> Content:
     """No conversation was found; says where was looked."""
-    where = "on this computer" if everywhere else "for this workspace"
+    where = _WHERE[reach]
     parts = [Content.assemble((f"No conversations found {where}", "bold"), "\n")]
     if status is not None:
-        if not everywhere:
+        if reach != "everywhere":
             parts.append(Content(f"{shown(status.workspace)}\n"))
         parts.append(Content("\n").join(_looked_at(status.sources)))
-    keys = [] if everywhere else [("Ctrl+G", "look everywhere on this computer")]
+    keys = _further(reach, "look")
     keys += [("F5", "look again"), ("F9", "see what could not be read")]
     if not demo:
         keys.insert(0, ("F8", "open a demo history and try everything"))
@@ -80,13 +94,12 @@ def no_history_text(status: Status | None, everywhere: bool, demo: bool) -> Cont
     return Content("\n").join(parts)
 
 
-def no_hits_text(query: str, mode: Mode, everywhere: bool, filters: bool) -> Content:
+def no_hits_text(query: str, mode: Mode, reach: Reach, filters: bool) -> Content:
     """Nothing fits the query."""
     keys = []
     if mode == "keyword":
         keys.append(("F2", "search by meaning too"))
-    if not everywhere:
-        keys.append(("Ctrl+G", "search everywhere on this computer"))
+    keys += _further(reach, "search")
     if filters:
         keys.append(("Ctrl+U", "start again without the filters"))
     if " in:tools" not in f" {query}":

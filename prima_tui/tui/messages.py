@@ -29,7 +29,7 @@ class KindsWanted(Message):
 
 
 class ScopeWanted(Message):
-    """The other scope was asked for: this workspace or everywhere."""
+    """The next scope was asked for: this workspace, its repository, everywhere."""
 
 
 class SortWanted(Message):

@@ -16,6 +16,7 @@ from textual.screen import Screen
 
 from prima_tui.model.hits import Answer, Hit, Mode, Snapshot
 from prima_tui.model.query import parse
+from prima_tui.model.reach import Reach
 from prima_tui.tui import messages
 from prima_tui.tui.background import REFRESH_SECONDS, Background
 from prima_tui.tui.conversation_pane import ConversationPane
@@ -49,7 +50,7 @@ class Wanted(NamedTuple):
 
     query: str
     mode: Mode
-    everywhere: bool
+    reach: Reach
     deep: bool
     kinds: Kinds
 
@@ -76,7 +77,6 @@ class ResultsScreen(Screen[None]):
         kept: Remembered | None = None,
     ) -> None:
         super().__init__()
-        self._memories = {memory.scope.everywhere: memory}
         self.memory = memory
         self.query_text = query
         self.mode: Mode = mode
@@ -115,7 +115,7 @@ class ResultsScreen(Screen[None]):
     def compose(self) -> ComposeResult:
         """Textual's: the parts; those that are seldom seen are mounted when they are."""
         self.update_classes(dict.fromkeys(self._size_classes(), True), update=False)
-        yield SearchLine(self.query_text, self.mode, self.memory.scope.everywhere, id="search")
+        yield SearchLine(self.query_text, self.mode, self.memory.scope.reach, id="search")
         with Container(id="body"):
             left = Container(id="left")
             if self._kept.share:
@@ -183,7 +183,7 @@ class ResultsScreen(Screen[None]):
 
     @property
     def _wanted(self) -> Wanted:
-        return Wanted(self.query_text, self.mode, self.memory.scope.everywhere, self.deep, self.kinds)
+        return Wanted(self.query_text, self.mode, self.memory.scope.reach, self.deep, self.kinds)
 
     def on_query_changed(self, message: messages.QueryChanged) -> None:
         """Another query: search for it."""
@@ -337,14 +337,14 @@ class ResultsScreen(Screen[None]):
             empty.display = nothing
         if not nothing:
             return
-        everywhere = self.memory.scope.everywhere
+        reach = self.memory.scope.reach
         if not self._snapshot.complete and not self._snapshot.sessions:
             self._tell_empty(reading_text(self._snapshot))
         elif self._snapshot.sessions and answer is not None and answer.query.strip():
             filters = bool(parse(answer.query).filters)
-            self._tell_empty(no_hits_text(answer.query, answer.mode, everywhere, filters))
+            self._tell_empty(no_hits_text(answer.query, answer.mode, reach, filters))
         elif self._snapshot.complete:
-            self._tell_empty(no_history_text(None, everywhere, self.demo))
+            self._tell_empty(no_history_text(None, reach, self.demo))
             self.start_work(self._say_where, group="where", exclusive=True)
 
     def _tell_empty(self, text: Content) -> None:
@@ -356,7 +356,7 @@ class ResultsScreen(Screen[None]):
     async def _say_where(self) -> None:
         status = await asyncio.to_thread(self.memory.status)
         if self._body.has_class("-nothing") and not self.query_text.strip():
-            self._tell_empty(no_history_text(status, self.memory.scope.everywhere, self.demo))
+            self._tell_empty(no_history_text(status, self.memory.scope.reach, self.demo))
 
     def _show_state(self) -> None:
         answer, snapshot = self.answer, self._snapshot

@@ -17,6 +17,7 @@ from textual.timer import Timer
 from textual.widgets import Input, Static
 
 from prima_tui.model.hits import MODES, Answer, Mode
+from prima_tui.model.reach import REACHES, Reach
 from prima_tui.model.text import shown
 from prima_tui.tui.live_search import Kinds
 from prima_tui.tui.messages import DeepWanted, KindsWanted, ModeWanted, QueryChanged, ScopeWanted
@@ -117,9 +118,9 @@ def mode_text(mode: Mode) -> str:
     return f" {mode} "
 
 
-def scope_text(everywhere: bool) -> str:
+def scope_text(reach: Reach) -> str:
     """Return what the scope's chip shows."""
-    return " everywhere " if everywhere else " this workspace "
+    return " this workspace " if reach == "workspace" else f" {reach} "
 
 
 _KINDS_SHOWN: dict[Kinds, str] = {"both": " + docs ", "documents": " docs ", "sessions": " no docs "}
@@ -129,10 +130,10 @@ class SearchLine(Vertical):
     """Input, count, chips; below them, when a filter is wrong, what is wrong."""
 
     def __init__(
-        self, query: str = "", mode: Mode = "combined", everywhere: bool = False, *, id: str | None = None
+        self, query: str = "", mode: Mode = "combined", reach: Reach = "workspace", *, id: str | None = None
     ) -> None:
         super().__init__(id=id)
-        self._first = (query, mode, everywhere)
+        self._first = (query, mode, reach)
         self.suggester = QuerySuggester()
         self._spinner: Timer | None = None
         self._waiting: Timer | None = None
@@ -143,7 +144,7 @@ class SearchLine(Vertical):
 
     def compose(self) -> ComposeResult:
         """Textual's: the parts."""
-        query, mode, everywhere = self._first
+        query, mode, reach = self._first
         with Horizontal(id="search-box"):
             yield Static("❯", id="prompt")
             field = SearchInput(
@@ -172,10 +173,10 @@ class SearchLine(Vertical):
             yield kinds
             yield Chip(
                 ScopeWanted,
-                scope_text(everywhere),
-                "-everywhere" if everywhere else "",
+                scope_text(reach),
+                f"-{reach}",
                 id="scope",
-                tooltip="Where to search: this workspace or everywhere",
+                tooltip="Where to search: this workspace, its repository, everywhere",
             )
 
     @property
@@ -224,11 +225,11 @@ class SearchLine(Vertical):
         chip.set_class(kinds == "documents", "-documents")
         chip.display = True
 
-    def show_scope(self, everywhere: bool) -> None:
+    def show_scope(self, reach: Reach) -> None:
         """Show the scope."""
         chip = self.query_one("#scope", Chip)
-        chip.update(Content(scope_text(everywhere)))
-        chip.set_class(everywhere, "-everywhere")
+        chip.update(Content(scope_text(reach)))
+        chip.update_classes({f"-{other}": other == reach for other in REACHES})
 
     def show_answer(self, answer: Answer, final: bool) -> None:
         """Show how much was found and how long it took, and what was wrong with the query."""

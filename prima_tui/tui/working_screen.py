@@ -6,6 +6,7 @@ import asyncio
 from functools import partial
 
 from prima_tui.errors import PrimaError
+from prima_tui.model.reach import Reach
 from prima_tui.tui import messages
 from prima_tui.tui.index_telling import FIRST_TIME, index_hint
 from prima_tui.tui.notice_screen import NoticeScreen
@@ -23,7 +24,7 @@ class WorkingScreen(ResultsScreen):
 
     _embedded = 0
     _first_time_told = False
-    _warmed: tuple[bool, ...] = ()
+    _warmed: tuple[Reach, ...] = ()
 
     def touched(self) -> None:
         """The user did something."""
@@ -62,9 +63,9 @@ class WorkingScreen(ResultsScreen):
 
     def _make_ready(self) -> None:
         """After the first whole list of a scope: load the model, offer to go on with an interrupted rebuild."""
-        everywhere = self.memory.scope.everywhere
-        if everywhere not in self._warmed:
-            self._warmed += (everywhere,)
+        reach = self.memory.scope.reach
+        if reach not in self._warmed:
+            self._warmed += (reach,)
             self.start_work(self._warm, group="warm", exclusive=True)
 
     async def _warm(self) -> None:

@@ -31,6 +31,7 @@ from prima_tui.model.hits import (
     Status,
 )
 from prima_tui.model.query import parse
+from prima_tui.model.reach import Reach
 from prima_tui.model.session import Exchange, FileChange, ResumeCommand, Session, ToolUse
 from prima_tui.sources.base import Scope
 from prima_tui.tui.app import PrimaApp
@@ -144,6 +145,9 @@ class FakeMemory:
         self.delay: Callable[[str, Mode], float] = lambda _query, _mode: 0.0
         self.searches: list[tuple[str, Mode]] = []
         self.cancelled: list[str] = []
+        self.by_reach: dict[Reach, FakeMemory] = {self.scope.reach: self}
+        self.earlier: tuple[str, ...] = ()
+        self.taken_over: list[str] = []
         self.refreshes = 0
         self.index_steps = 0
         self.indexing = threading.Event()
@@ -166,10 +170,23 @@ class FakeMemory:
         self.documents_delay = 0.0
         self.document_updates = 0
 
-    def everything(self, flag: bool) -> FakeMemory:
-        other = FakeMemory((*self.sessions, session(99, "A session of another workspace", hours=2)), everywhere=flag)
-        other.delay = self.delay
-        return other
+    def reaching(self, reach: Reach) -> FakeMemory:
+        if reach not in self.by_reach:
+            more = [session(99, "A session of another workspace", hours=2)] if reach != "workspace" else []
+            more += [session(98, "A session of another repository", hours=2)] if reach == "everywhere" else []
+            other = FakeMemory((*self.by_reach["workspace"].sessions, *more))
+            other.scope = self.scope.reaching(reach)
+            other.delay = self.delay
+            other.by_reach = self.by_reach
+            self.by_reach[reach] = other
+        return self.by_reach[reach]
+
+    def earlier_folders(self) -> tuple[str, ...]:
+        return self.earlier
+
+    def take_over(self, folder: str) -> FakeMemory:
+        self.taken_over.append(folder)
+        return FakeMemory((*self.sessions, session(97, "A session from before the move", hours=2)))
 
     def snapshot(self) -> Snapshot:
         return Snapshot()

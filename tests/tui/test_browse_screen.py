@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+from functools import partial
 from typing import Any
 
 import pytest
@@ -130,16 +131,49 @@ async def test_the_mode_key_goes_round_the_modes_and_searches(memory: Any, make_
         assert seen == ["keyword", "semantic", "combined"]
 
 
-async def test_the_scope_key_widens_the_search_and_narrows_it_again(memory: Any, make_app: MakeApp) -> None:
+def holds(app: PrimaApp, count: int) -> bool:
+    return len(sessions(app).hits) == count
+
+
+@pytest.mark.parametrize("by", ["key", "chip", "action"])
+async def test_the_scope_goes_from_the_workspace_to_its_repository_to_everywhere(
+    memory: Any, make_app: MakeApp, by: str
+) -> None:
     app = make_app(memory)
     async with app.run_test(size=(120, 40)) as pilot:
         await settled(pilot, answered(app, ""))
-        await pilot.press("ctrl+g")
+        for shown, more in (("repository", 1), ("everywhere", 2), ("this workspace", 0)):
+            if by == "key":
+                await pilot.press("ctrl+g")
+            elif by == "chip":
+                await pilot.click("#scope")
+            else:
+                await app.run_action("toggle_scope", app.screen)
+            await settled(pilot, partial(holds, app, len(memory.sessions) + more))
+            assert f" {shown} " in screen_text(app)
+
+
+async def test_sessions_of_a_folder_that_moved_here_are_offered_and_taken_in_when_that_is_said(
+    memory: Any, make_app: MakeApp
+) -> None:
+    memory.earlier = ("/old/shop",)
+    app = make_app(memory)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settled(pilot, lambda: "was this workspace /old/shop before?" in screen_text(app))
+        await pilot.press("alt+w")
+        await settled(pilot, lambda: isinstance(app.screen, NoticeScreen))
+        assert "/old/shop" in screen_text(app)
+        await pilot.press("escape")
+        await settled(pilot, lambda: not isinstance(app.screen, NoticeScreen))
+        assert memory.taken_over == []
+        await pilot.press("alt+w")
+        await settled(pilot, lambda: isinstance(app.screen, NoticeScreen))
+        await pilot.press("enter")
         await settled(pilot, lambda: len(sessions(app).hits) == len(memory.sessions) + 1)
-        assert "everywhere" in screen_text(app)
-        await pilot.press("ctrl+g")
-        await settled(pilot, lambda: len(sessions(app).hits) == len(memory.sessions))
-        assert "this workspace" in screen_text(app)
+        assert memory.taken_over == ["/old/shop"]
+        await pilot.press("alt+w")  # nothing is left to take in
+        await pilot.pause()
+        assert not isinstance(app.screen, NoticeScreen)
 
 
 async def test_the_preview_opens_at_the_best_exchange_and_keys_go_through_the_matches(
