@@ -78,8 +78,8 @@ def short_folder(path: str) -> str:
     return "~" + path[len(home) :] if home != "/" and (path + "/").startswith(home + "/") else path
 
 
-def no_history_text(status: Status | None, reach: Reach, demo: bool) -> Content:
-    """No conversation was found; says where was looked."""
+def no_history_text(status: Status | None, reach: Reach, demo: bool, earlier: Sequence[str] = ()) -> Content:
+    """No conversation was found; says where was looked, and which folders may be what this workspace was before."""
     where = _WHERE[reach]
     parts = [Content.assemble((f"No conversations found {where}", "bold"), "\n")]
     if status is not None:
@@ -88,6 +88,8 @@ def no_history_text(status: Status | None, reach: Reach, demo: bool) -> Content:
         parts.append(Content("\n").join(_looked_at(status.sources)))
     keys = _further(reach, "look")
     keys += [("F5", "look again"), ("F9", "see what could not be read")]
+    if earlier:
+        keys.insert(0, ("Alt+W", f"take in the sessions of {one_line(earlier[0])}, if that was moved here"))
     if not demo:
         keys.insert(0, ("F8", "open a demo history and try everything"))
     parts += [Content(""), _keys(keys)]

@@ -355,8 +355,9 @@ class ResultsScreen(Screen[None]):
 
     async def _say_where(self) -> None:
         status = await asyncio.to_thread(self.memory.status)
+        earlier = await asyncio.to_thread(self.memory.earlier_folders)
         if self._body.has_class("-nothing") and not self.query_text.strip():
-            self._tell_empty(no_history_text(status, self.memory.scope.reach, self.demo))
+            self._tell_empty(no_history_text(status, self.memory.scope.reach, self.demo, earlier))
 
     def _show_state(self) -> None:
         answer, snapshot = self.answer, self._snapshot

@@ -12,20 +12,20 @@ from prima_tui.model.reach import REACHES
 from prima_tui.tui import messages
 from prima_tui.tui.bindings import browse_binding
 from prima_tui.tui.notice_screen import NoticeScreen
-from prima_tui.tui.status_line import StatusLine
+from prima_tui.tui.session_rows import one_line
 from prima_tui.tui.working_screen import WorkingScreen
 
 if TYPE_CHECKING:
     from prima_tui.memory import Memory
+
+_OFFER_SECONDS = 20
 
 
 class ScopedScreen(WorkingScreen):
     """Goes from scope to scope, and offers the sessions of a folder that may have become this workspace."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        browse_binding(
-            "alt+w", "take_over", "Moved here", "Take in the sessions of the folder that this workspace was"
-        ),
+        browse_binding("alt+w", "take_over", "Moved here", "Take in the sessions of the folder that this was before"),
     ]
     _earlier: tuple[str, ...] = ()
     _earlier_sought = False
@@ -64,7 +64,8 @@ class ScopedScreen(WorkingScreen):
         if self._earlier:
             self.refresh_bindings()
             where = self._earlier[0] if len(self._earlier) == 1 else f"{len(self._earlier)} folders that are gone"
-            self.query_one(StatusLine).show_note(f"was this workspace {where} before? Alt+W takes its sessions in")
+            text = f"Was this workspace {where} before? Alt+W takes its sessions in."
+            self.notify(one_line(text), title="Moved here?", timeout=_OFFER_SECONDS, markup=False)
 
     def action_take_over(self) -> None:
         """Ask whether this workspace is what became of a folder, and take its sessions in."""
@@ -87,7 +88,6 @@ class ScopedScreen(WorkingScreen):
                 return
             self._earlier = tuple(place for place in self._earlier if place != folder)
             self.refresh_bindings()
-            self.query_one(StatusLine).show_note("")
             self._go_on_with(memory)
             return
 

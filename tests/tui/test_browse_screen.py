@@ -159,7 +159,7 @@ async def test_sessions_of_a_folder_that_moved_here_are_offered_and_taken_in_whe
     memory.earlier = ("/old/shop",)
     app = make_app(memory)
     async with app.run_test(size=(120, 40)) as pilot:
-        await settled(pilot, lambda: "was this workspace /old/shop before?" in screen_text(app))
+        await settled(pilot, lambda: any("/old/shop before? Alt+W" in one.message for one in app._notifications))
         await pilot.press("alt+w")
         await settled(pilot, lambda: isinstance(app.screen, NoticeScreen))
         assert "/old/shop" in screen_text(app)
@@ -174,6 +174,14 @@ async def test_sessions_of_a_folder_that_moved_here_are_offered_and_taken_in_whe
         await pilot.press("alt+w")  # nothing is left to take in
         await pilot.pause()
         assert not isinstance(app.screen, NoticeScreen)
+
+
+async def test_an_empty_screen_names_the_folder_that_may_have_moved_here(memory: Any, make_app: MakeApp) -> None:
+    memory.sessions = ()
+    memory.earlier = ("/old/shop",)
+    app = make_app(memory)
+    async with app.run_test(size=(160, 40)) as pilot:
+        await settled(pilot, lambda: "take in the sessions of /old/shop" in screen_text(app))
 
 
 async def test_the_preview_opens_at_the_best_exchange_and_keys_go_through_the_matches(
