@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from heapq import merge
 from pathlib import Path
 
 import msgspec
@@ -11,12 +11,14 @@ import msgspec
 from prima_tui.documents.formats import CONVERTED, extension
 from prima_tui.model.documents import DocumentHit
 from prima_tui.model.hits import Hit, Reason
+from prima_tui.model.on_demand import OnDemand
 from prima_tui.model.scoring import combined_beside
 from prima_tui.model.session import Exchange, Session
 from prima_tui.tui.extract_rows import is_extract
 
 DOCUMENT = "docs"
 """Stands in the place of a source."""
+_FULL_SCORE = 99.999
 LETTER = "D "
 """Stands before a document's title, in the documents' colour."""
 
@@ -87,13 +89,34 @@ def among_sessions(
         return hits
     rows = [document_row(found, project, each_chunk=each_chunk) for found in documents]
     raw = all(row.similarity is None and row.score == row.keyword_score for row in rows)
-    best = max((hit.keyword_score or 0.0 for hit in hits), default=0.0)
     if combined and hits and not raw:
+        best = _best_keyword_score(hits)
         rows = [
             msgspec.structs.replace(row, score=combined_beside(row.keyword_score, row.similarity, best)) for row in rows
         ]
         rows.sort(key=_score_downwards)
-    return list(merge(hits, rows, key=_score_downwards))
+    if not hits:
+        return rows
+    stands = [bisect_right(hits, -row.score, key=_score_downwards) + place for place, row in enumerate(rows)]
+
+    def at(place: int) -> Hit:
+        above = bisect_left(stands, place)
+        return rows[above] if above < len(stands) and stands[above] == place else hits[place - above]
+
+    return OnDemand(len(hits) + len(rows), at)
+
+
+def _best_keyword_score(hits: Sequence[Hit]) -> float:
+    """Return what combined scores were rescaled by: who has it stands among those with 100 points or more.
+
+    Only these are looked at, since of ten thousand hits most are never made.
+    """
+    best = 0.0
+    for hit in hits:
+        if hit.score < _FULL_SCORE:
+            break
+        best = max(best, hit.keyword_score or 0.0)
+    return best
 
 
 def is_session(hit: Hit) -> bool:
