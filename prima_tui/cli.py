@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from prima_tui.memory import Memory
     from prima_tui.model.hits import Mode
     from prima_tui.model.reach import Reach
-    from prima_tui.tui.outcome import PickResult
+    from prima_tui.tui.outcome import PickResult, SessionPlace
 
-_VALUE_OPTIONS = ("--workspace", "-w", "--mode", "-m")
+_VALUE_OPTIONS = ("--workspace", "-w", "--mode", "-m", "--open")
 
 
 class _Program(click.Group):
@@ -60,7 +60,7 @@ def program() -> None:
     """Find anything you ever said to, or heard from, a coding agent, and pick that work up again.
 
     Without a command the screen opens: prima-tui [QUERY] [--workspace DIR] [--repository] [--all]
-    [--mode keyword|semantic|combined] [--pick] [--demo].
+    [--mode keyword|semantic|combined] [--pick] [--demo] [--open ID#N].
     """
 
 
@@ -70,6 +70,7 @@ def program() -> None:
 @mode_option
 @click.option("--pick", is_flag=True, help="Print the chosen session on stdout; exit 130 on cancel.")
 @click.option("--demo", is_flag=True, help="Open a small bundled history, in a temporary home.")
+@click.option("--open", "cited", default=None, help="Open a session at an exchange: ID, or ID#N with N as on screen.")
 @json_option
 def browse(
     query: tuple[str, ...],
@@ -78,12 +79,18 @@ def browse(
     mode: Mode,
     pick: bool,
     demo: bool,
+    cited: str | None,
     as_json: bool,
 ) -> None:
     """Open the screen."""
     from prima_tui.demo import demo_history
 
     text = " ".join(query)
+    if cited is not None:
+        if text or pick or demo:
+            raise UsageError("--open goes with neither a query nor --pick nor --demo")
+        _open_cited(open_memory(workspace, reach), cited, mode)
+        return
     result = None if demo else _screen(open_memory(workspace, reach), text, mode, pick)
     if demo or (result is not None and result.demo):
         with demo_history() as (home, folder, env):
@@ -98,14 +105,42 @@ def browse(
     print_result(output.session_json(chosen) if as_json else None, lambda: output_text.picked_text(chosen))
 
 
-def _screen(memory: Memory, query: str, mode: Mode, pick: bool, *, demo: bool = False) -> PickResult | None:
+def _open_cited(memory: Memory, text: str, mode: Mode) -> None:
+    """Open the screen at a citation; a session of another workspace is found too. Raises UsageError."""
+    from prima_tui.model.citation import cited
+    from prima_tui.tui.outcome import SessionPlace
+
+    found = cited(text)
+    if found is None:
+        raise UsageError(f"{text!r} is no citation: say --open ID, or ID#N with N from 1")
+    identifier, place = found
+    memory.refresh()
+    try:
+        session = memory.session(identifier)
+    except UsageError:
+        wide = memory.reaching("everywhere")
+        wide.refresh()
+        try:
+            session = wide.session(identifier)
+            memory = wide
+        except UsageError:
+            session = memory.known_session(identifier)
+    exchanges = len(memory.conversation(session).exchanges)
+    if place is not None and place >= exchanges:
+        raise UsageError(f"{session.id} has {exchanges} exchange{'s' * (exchanges != 1)}; there is no #{place + 1}")
+    _screen(memory, "", mode, False, place=SessionPlace(session, place))
+
+
+def _screen(
+    memory: Memory, query: str, mode: Mode, pick: bool, *, demo: bool = False, place: SessionPlace | None = None
+) -> PickResult | None:
     """Run the full screen; return what it was left with."""
     from prima_tui.tui.app import PrimaApp
     from prima_tui.tui.terminal import screen_on_terminal
 
     try:
         with screen_on_terminal():
-            return PrimaApp(memory, query=query, mode=mode, pick=pick, demo=demo).run()
+            return PrimaApp(memory, query=query, mode=mode, pick=pick, demo=demo, place=place).run()
     finally:
         memory.close()
 

@@ -309,3 +309,36 @@ def test_stats_counts_the_sessions_in_scope(prima: Program) -> None:
     assert printed["sessions"] == 5 and printed["agents"][0] == {"name": "claude-code", "count": 2}
     ran = prima("stats", "--filter", "agent:codex")
     assert ran.exit_code == 0 and "1 session " in ran.stdout and "api/limits.py" in ran.stdout
+
+
+# -- citations ------------------------------------------------------------------------------------------------------
+
+
+def test_a_citation_opens_its_exchange_also_of_another_workspace(
+    prima: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from prima_tui.errors import UsageError
+
+    other = prima.world.home / "elsewhere"
+    other.mkdir()
+    prima.world.claude("far away", [("one", "two"), ("three", "four")], cwd=other)
+    opened: list[tuple[str, int | None, bool]] = []
+
+    def screen(memory: Memory, _text: str, _mode: str, _pick: bool, *, place: Any) -> None:
+        opened.append((place.session.id, place.exchange, memory.scope.everywhere))
+
+    monkeypatch.setattr(cli, "_screen", screen)
+    near, far = session_id("login"), session_id("far away")
+    for cited in (near, f"{near}#1", f"{far[:18]}#2"):
+        assert prima("--open", cited).exception is None
+    assert opened == [(near, None, False), (near, 0, False), (far, 1, True)]
+    for wrong, said in (
+        (f"{far}#3", "has 2 exchanges; there is no #3"),
+        ("no-such-id#1", "no session"),
+        ("#1", "is no citation"),
+    ):
+        error = prima("--open", wrong).exception
+        assert isinstance(error, UsageError)
+        assert said in str(error)
+        assert "\n" not in str(error)
+    assert isinstance(prima("--open", near, "words").exception, UsageError)

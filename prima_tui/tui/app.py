@@ -17,7 +17,7 @@ from textual.theme import Theme
 from prima_tui.model.hits import Mode
 from prima_tui.tui.background import REFRESH_SECONDS
 from prima_tui.tui.browse_screen import BrowseScreen
-from prima_tui.tui.outcome import PickResult
+from prima_tui.tui.outcome import PickResult, SessionPlace
 from prima_tui.tui.remembered import remembered
 from prima_tui.tui.resuming import Run, run_command
 from prima_tui.tui.search_line import SearchInput
@@ -48,6 +48,7 @@ class PrimaApp(App[PickResult | None]):
         "status_line.tcss",
         "key_line.tcss",
         "notice_screen.tcss",
+        "find_line.tcss",
         "file_history.tcss",
         "ask_screen.tcss",
         "timeline.tcss",
@@ -76,6 +77,7 @@ class PrimaApp(App[PickResult | None]):
         mode: Mode = "combined",
         pick: bool = False,
         demo: bool = False,
+        place: SessionPlace | None = None,
         theme: str = "",
         clock: Callable[[], datetime] | None = None,
         run: Run = run_command,
@@ -103,6 +105,8 @@ class PrimaApp(App[PickResult | None]):
             refresh_seconds=refresh_seconds,
             kept=kept,
         )
+        if place is not None:
+            self._browse.open_first(place)
         self.set_keymap(settings.keys)
 
     def on_mount(self) -> None:

@@ -193,7 +193,9 @@ class BrowseScreen(ScopedScreen, ArrangingScreen, ViewsScreen, DocumentsScreen):
 
     def action_back(self) -> None:
         """One step back: out of the full pane, to the search line, then to an empty search; with --pick, out."""
-        if self.has_class("-full"):
+        if self.is_finding:
+            self.action_close_find()
+        elif self.has_class("-full"):
             self.remove_class("-full")
             self._search_line.input.focus()
         elif not isinstance(self.focused, Input):

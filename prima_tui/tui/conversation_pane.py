@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from typing import ClassVar
 
 from textual import events
+from textual.binding import Binding, BindingType
 from textual.message import Message
 
-from prima_tui.tui.document import YOU
+from prima_tui.tui.document import YOU, Document
 from prima_tui.tui.document_pane import DocumentPane
 
 
@@ -29,6 +31,20 @@ class ConversationPane(DocumentPane):
             super().__init__()
             self.place = place
             """Exchange, and which of its asides."""
+
+    # Before the screen, to which letters that are typed here go otherwise.
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(
+            "n", "found(1)", "Next found", show=False, priority=True, id="pane.found",
+            tooltip="Go to what was found next",
+        ),
+        Binding(
+            "N,shift+n", "found(-1)", "Found before", show=False, priority=True, id="pane.found_before",
+            tooltip="Go to what was found before",
+        ),
+    ]  # fmt: skip
+    finding = False
+    """Whether something is being found here: then ``n`` and ``N`` go through it."""
 
     _message: int | None = None
     """The block of the message that one went to last."""
@@ -69,6 +85,38 @@ class ConversationPane(DocumentPane):
         self._message = places[place]
         self._bring(self._message, 0, lead=0)
         return True
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Textual's: letters go through what was found only while something is being found."""
+        if action == "found":
+            return self.finding
+        return super().check_action(action, parameters)
+
+    def action_found(self, step: int) -> None:
+        """Go to what was found next, or before."""
+        self.go_to_match(step)
+
+    def show_found(self, document: Document, go: bool) -> None:
+        """Show the same conversation with other words marked; with ``go`` go to the first of them from here."""
+        self._current = None
+        self.show(document, keep_place=True)
+        if go and document.matches:
+            top = self._anchor()[0]
+            block = next((number for number in document.matches if number >= top), next(iter(document.matches)))
+            self._current = (block, self._match_lines(block)[0])
+            if not self.is_in_view(block):
+                self._bring(*self._current)
+            self.redraw()
+        self._report()
+
+    def first_code_in_view(self) -> str:
+        """Return the text of the first line of code in view that isn't empty; "" for none."""
+        for y in range(self.page_height):
+            line = self._line_at(self.scroll_offset.y + y)[0]
+            text = line.text.lstrip("▌┊│ ").rstrip()
+            if line.fill == "code" and text and not any(span.style == "faint" for span in line.spans):
+                return text
+        return ""
 
     def exchange_in_view(self) -> int:
         """Return the place of the exchange gone to last, if in view, else as every pane; -1 for none."""

@@ -5,24 +5,30 @@ from __future__ import annotations
 import asyncio
 import time
 from functools import partial
+from pathlib import Path
 from typing import ClassVar
 
 from textual.binding import BindingType
 from textual.content import Content
 
-from prima_tui.export import exchange_markdown
+from prima_tui.export import conversation_markdown, exchange_markdown
+from prima_tui.model.citation import citation
+from prima_tui.model.fences import code_blocks
 from prima_tui.model.hits import Hit
 from prima_tui.model.query import parse
 from prima_tui.model.session import Session, shown_path
+from prima_tui.model.text import shown
 from prima_tui.tui.bindings import browse_binding as binding
 from prima_tui.tui.conversation_pane import ConversationPane
-from prima_tui.tui.document import Document
+from prima_tui.tui.document import Document, with_words
 from prima_tui.tui.document_pane import DocumentPane
 from prima_tui.tui.document_rows import DocumentRow, is_session
+from prima_tui.tui.export_screen import export_conversation
 from prima_tui.tui.extract_pane import ExtractPane
+from prima_tui.tui.find_line import FindLine
 from prima_tui.tui.messages import SessionHighlighted
 from prima_tui.tui.resuming import copy_text
-from prima_tui.tui.session_rows import one_line
+from prima_tui.tui.session_rows import count_text, one_line
 from prima_tui.tui.tool_blocks import Unfolded
 from prima_tui.tui.working_screen import WorkingScreen
 
@@ -30,6 +36,7 @@ _PREVIEW_AFTER = 0.04
 # While someone types, the list keeps up with every key and the panes follow when the fingers rest.
 _PREVIEW_AFTER_TYPING = 0.15
 _TYPING_SECONDS = 0.4
+_FIND_AFTER = 0.05
 
 
 class ConversationScreen(WorkingScreen):
@@ -44,8 +51,18 @@ class ConversationScreen(WorkingScreen):
         binding("alt+k", "prompt(-1)", "Previous prompt", "Go to what you said before"),
         binding("alt+t", "tools", "Tools", "Open or fold what tools were given and gave back"),
         binding("alt+h", "thinking", "Thinking", "Open or fold what the model thought"),
+        binding("ctrl+f", "find", "Find", "Find in the conversation", priority=True),
         binding("alt+c", "copy_exchange", "Copy exchange", "Copy the exchange in view as markdown"),
+        binding("alt+b", "copy_code", "Copy code", "Copy the code block in view; again for the next one"),
+        binding("alt+a", "copy_all", "Copy all", "Copy the whole conversation as markdown"),
+        binding("alt+i", "copy_citation", "Cite", "Copy a command that opens this very exchange again"),
+        binding("alt+x", "export", "Export", "Write the conversation to a Markdown or HTML file"),
     ]
+
+    _found: tuple[str, ...] = ()
+    """What is being found in the conversation; while it is, that is marked and not the words of the query."""
+    _copied_code: tuple[object, ...] = ()
+    """Where a code block was copied from last, and which it was."""
 
     # -- what is shown ------------------------------------------------------------------------------------------
 
@@ -63,6 +80,7 @@ class ConversationScreen(WorkingScreen):
             conversation.border_title = Content("Conversation")
             return
         session, words = hit.session, self._list.words
+        marked = self._found or words
         asked = (session.key, words, hit.exchange_index, session.message_count, session.ended_at)
         if asked == self._shown_preview and self._preview_whole:
             return
@@ -75,7 +93,7 @@ class ConversationScreen(WorkingScreen):
         same = self._shown_preview[:3] == asked[:3]
         # The part one sees comes first, then all of it with the tools, unless they are what is looked for.
         preview = await self._previews.preview(
-            self.memory, hit, words, unfolded if in_tools else None, near=not same and not in_tools
+            self.memory, hit, marked, unfolded if in_tools else None, near=not same and not in_tools
         )
         self._shown_preview, self._preview_whole = asked, False
         conversation.border_title = Content(one_line(preview.title or session.title) or "Untitled Session")
@@ -84,7 +102,7 @@ class ConversationScreen(WorkingScreen):
         extract.files = tuple({shown_path(change.path, session.workspace) for change in session.files_changed})
         extract.show(preview.extract, keep_place=same)
         if not in_tools and not preview.problem:
-            preview = await self._previews.preview(self.memory, hit, words, unfolded)
+            preview = await self._previews.preview(self.memory, hit, self._found or words, unfolded)
             if preview.has_asides or not conversation.document.whole:
                 conversation.show(preview.conversation, keep_place=True)
         self._preview_whole = True
@@ -113,6 +131,49 @@ class ConversationScreen(WorkingScreen):
         if not self._conversation.go_to_message(step, by_user=True):
             self.notify("No message of yours there.", timeout=2)
 
+    # -- finding ------------------------------------------------------------------------------------------------
+
+    async def action_find(self) -> None:
+        """Open the line for finding in the conversation, or go back to it."""
+        self.remove_class("-extract")
+        if self.has_class("-tiny") or self.has_class("-flat"):
+            self.add_class("-full")
+        if lines := self.query(FindLine):
+            lines.first().input.focus()
+            return
+        line = FindLine(id="find")
+        await self.query_one("#right").mount(line)
+        line.input.focus()
+
+    def on_find_line_changed(self, message: FindLine.Changed) -> None:
+        """Something else is to be found: mark it, and go to the first of it from here."""
+        message.stop()
+        text = message.text.strip()
+        self._found = (text,) if text else ()
+        self.start_work(self._mark_found, group="find", exclusive=True)
+
+    async def _mark_found(self) -> None:
+        await asyncio.sleep(_FIND_AFTER)
+        pane = self._conversation
+        document = await asyncio.to_thread(with_words, pane.document, self._found or self._list.words)
+        pane.finding = bool(self._found)
+        pane.show_found(document, go=bool(self._found))
+
+    def action_close_find(self) -> None:
+        """End finding: the words of the query are marked again."""
+        for line in self.query(FindLine):
+            line.remove()
+        if self._found:
+            self._found = ()
+            self.start_work(self._mark_found, group="find", exclusive=True)
+        self._conversation.finding = False
+        self._search_line.input.focus()
+
+    @property
+    def is_finding(self) -> bool:
+        """Whether the line for finding is open."""
+        return bool(self.query(FindLine))
+
     # -- unfolding ----------------------------------------------------------------------------------------------
 
     def action_tools(self) -> None:
@@ -137,7 +198,7 @@ class ConversationScreen(WorkingScreen):
             self.start_work(partial(self._show_unfolded, hit, nothing), group="preview", exclusive=True)
 
     async def _show_unfolded(self, hit: Hit, nothing: str) -> None:
-        preview = await self._previews.preview(self.memory, hit, self._list.words, self.unfolded)
+        preview = await self._previews.preview(self.memory, hit, self._found or self._list.words, self.unfolded)
         if preview.has_asides:
             self._conversation.show(preview.conversation, keep_place=True)
         elif nothing:
@@ -159,3 +220,52 @@ class ConversationScreen(WorkingScreen):
         conversation = await asyncio.to_thread(self.memory.conversation, session)
         if 0 <= place < len(conversation.exchanges):
             copy_text(self.app, exchange_markdown(conversation.exchanges[place]))
+
+    def action_copy_code(self) -> None:
+        """Copy the first code block in view; pressed again without moving, the next one."""
+        if (hit := self._list.selected_hit) and is_session(hit):
+            pane = self._conversation
+            work = partial(self._copy_code, hit.session, pane.exchanges_in_view(), pane.first_code_in_view())
+            self.start_work(work, group="copy", exclusive=True)
+
+    async def _copy_code(self, session: Session, places: list[int], first: str) -> None:
+        conversation = await asyncio.to_thread(self.memory.conversation, session)
+        spoken = [conversation.exchanges[place] for place in places if place < len(conversation.exchanges)]
+        blocks = [block for one in spoken for text in (one.user, one.assistant) for block in code_blocks(text)]
+        if not blocks:
+            self.notify("No code block here.", timeout=2)
+            return
+        where = (session.key, tuple(places), first)
+        if self._copied_code[:1] == (where,):
+            number = (int(str(self._copied_code[1])) + 1) % len(blocks)
+        else:
+            number = next((at for at, block in enumerate(blocks) if first and first in shown(block.code)), 0)
+        self._copied_code = (where, number)
+        block = blocks[number]
+        self.app.copy_to_clipboard(block.code.encode("utf-8", "replace").decode())
+        of = f" {number + 1} of {len(blocks)}" if len(blocks) > 1 else ""
+        begins = one_line(block.code.strip().split("\n")[0])[:80]
+        self.notify(f"{block.language or 'code'}: {begins}", title=f"Copied code block{of}", markup=False, timeout=4)
+
+    def action_copy_all(self) -> None:
+        """Copy the whole conversation as markdown."""
+        if (hit := self._list.selected_hit) and is_session(hit):
+            self.start_work(partial(self._copy_all, hit.session), group="copy", exclusive=True)
+
+    async def _copy_all(self, session: Session) -> None:
+        conversation = await asyncio.to_thread(self.memory.conversation, session)
+        text = await asyncio.to_thread(conversation_markdown, conversation)
+        self.app.copy_to_clipboard(text.encode("utf-8", "replace").decode())
+        count = count_text(len(conversation.exchanges), "exchange")
+        self.notify(f"{count}, {len(text):,} characters", title="Copied", timeout=4)
+
+    def action_copy_citation(self) -> None:
+        """Copy the command that opens this very exchange again."""
+        if (hit := self._list.selected_hit) and is_session(hit):
+            copy_text(self.app, citation(hit.session, self._conversation.exchange_in_view()))
+
+    def action_export(self) -> None:
+        """Write the conversation to a file."""
+        if (hit := self._list.selected_hit) and is_session(hit):
+            work = partial(export_conversation, self.app, self.memory, hit.session, Path.cwd())
+            self.start_work(work, group="export", exclusive=True)

@@ -82,6 +82,10 @@ class ViewsScreen(ConversationScreen):
 
     # -- a session that a view found ------------------------------------------------------------------------------
 
+    def open_first(self, place: SessionPlace) -> None:
+        """Open a session at an exchange as soon as the list is there; to be called before the screen is shown."""
+        self._opened = self._to_open = place
+
     def open_session(self, place: SessionPlace) -> None:
         """Select a session and open its conversation at an exchange; the search is cleared if it hides the session."""
         self._opened = place

@@ -6,11 +6,19 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
+from textual.widgets import Input
+
+from prima_tui.model.citation import citation, cited
+from prima_tui.model.fences import code_blocks
 from prima_tui.model.hits import Conversation
 from prima_tui.model.session import Exchange, ToolUse
 from prima_tui.tui.app import PrimaApp
 from prima_tui.tui.conversation_document import conversation_document, reading_order
 from prima_tui.tui.conversation_pane import ConversationPane
+from prima_tui.tui.export_screen import ExportScreen
+from prima_tui.tui.find_line import FindInput
+from prima_tui.tui.notice_screen import NoticeScreen
+from prima_tui.tui.outcome import SessionPlace
 
 from .conftest import NOW
 from .test_browse_screen import answered, browse, settled
@@ -153,3 +161,134 @@ def test_a_subagent_stands_where_it_worked_and_is_set_in() -> None:
     assert all(line.text.startswith("  │ ") for line in nested.lines(80, ()))
     assert document.blocks[document.start].text == "main conversation"
     assert document.blocks[document.start + 1].text == "two"
+
+
+# -- finding ------------------------------------------------------------------------------------------------------
+
+
+async def test_finding_marks_as_one_types_goes_on_and_gives_the_querys_words_back(
+    memory: Any, make_app: MakeApp
+) -> None:
+    app = make_app(memory, query="login")
+    async with app.run_test(size=(120, 40)) as pilot:
+        pane = await ready(app, pilot, "login")
+        await pilot.press("ctrl+f")
+        assert isinstance(app.focused, FindInput)
+        await pilot.press(*"cookie")
+        await settled(pilot, lambda: pane.document.words == ("cookie",))
+        await settled(pilot, lambda: pane.match_place == 1)
+        count = pane.document.match_count
+        assert count > 2
+        await pilot.press("enter")
+        assert pane.match_place == 2
+        await pilot.press("up")
+        assert pane.match_place == 1
+        pane.focus()
+        await pilot.pause()
+        await pilot.press("n")
+        assert pane.match_place == 2
+        await pilot.press("N")
+        assert pane.match_place == 1
+        assert browse(app).query_text == "login"
+        await pilot.press("escape")
+        await settled(pilot, lambda: pane.document.words == ("login",))
+        assert not browse(app).query(FindInput)
+        pane.focus()
+        await pilot.pause()
+        await pilot.press("n")
+        await settled(pilot, lambda: browse(app).query_text == "loginn")
+
+
+# -- copies -------------------------------------------------------------------------------------------------------
+
+
+def test_code_blocks_are_taken_as_they_are_written() -> None:
+    text = "a\n```py\n\tx = 1\n```\nb\n  ~~~~\n  ```\n  inner\n  ~~~~\n``` `no` fence\n```\n\n```\n````sh\nnever closed"
+    assert code_blocks(text) == [("py", "\tx = 1"), ("", "```\ninner"), ("sh", "never closed")]
+
+
+async def test_code_in_view_is_copied_and_the_key_again_takes_the_next(memory: Any, make_app: MakeApp) -> None:
+    found = memory.sessions[0]
+    reply = "one\n\n```py\n\tfirst = 1\n```\n\ntwo\n\n```sh\nsecond\n```\n"
+    memory.conversations[found.key] = (Exchange("go", reply), Exchange("on", "nothing"))
+    app = make_app(memory)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await ready(app, pilot)
+        copied = []
+        for _ in range(3):
+            await pilot.press("alt+b")
+            last = copied[-1] if copied else ""
+            await settled(pilot, lambda last=last: app.clipboard != last)
+            copied.append(app.clipboard)
+        assert copied == ["\tfirst = 1", "second", "\tfirst = 1"]
+        await pilot.press("alt+i")
+        assert app.clipboard == f"prima-tui --open {found.id}#1"
+        await pilot.press("alt+a")
+        await settled(pilot, lambda: app.clipboard.startswith("# "))
+        assert "second" in app.clipboard and "### #2" in app.clipboard
+
+
+def test_citations_are_read_as_they_are_written() -> None:
+    from .conftest import session
+
+    one = session(1, "t")
+    assert cited(citation(one, 4)) == (one.id, 4)
+    assert cited(citation(one, None)) == (one.id, None)
+    assert cited("abc") == ("abc", None)
+    for wrong in ("", "#3", "a#0", "a#x", "a b#1", "a#1#2"):
+        assert cited(wrong) is None, wrong
+
+
+async def test_a_citation_opens_at_its_exchange_and_stays_there(memory: Any, make_app: MakeApp) -> None:
+    found = memory.sessions[3]
+    memory.conversations[found.key] = tuple(Exchange(f"prompt {n}", f"reply {n}\n" * 5) for n in range(40))
+    app = make_app(memory, place=SessionPlace(found, 29))
+    async with app.run_test(size=(120, 40)) as pilot:
+        pane = await ready(app, pilot)
+        await settled(pilot, lambda: pane.exchange_in_view() == 29)
+        assert browse(app)._list.selected_hit.session.key == found.key
+        await pilot.press("f5")
+        await pilot.pause(0.5)
+        assert pane.exchange_in_view() == 29
+
+
+# -- export -------------------------------------------------------------------------------------------------------
+
+
+async def test_the_conversation_is_written_where_one_says_and_nothing_is_overwritten_unasked(
+    memory: Any, make_app: MakeApp, tmp_path: Any, monkeypatch: Any
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    memory.tool_uses = USES
+    app = make_app(memory)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await ready(app, pilot)
+        await pilot.press("alt+x")
+        await settled(pilot, lambda: isinstance(app.screen, ExportScreen))
+        await pilot.pause()
+        await pilot.press("f2")
+        assert app.screen.query_one(Input).value.endswith("-fix-the-login-test-that-fails-on-ci.html")
+        await pilot.press("f4", "enter")
+        await settled(pilot, lambda: bool(list(tmp_path.iterdir())))
+        [first] = tmp_path.iterdir()
+        assert "Then narwhals" not in first.read_text("utf-8")
+        await settled(pilot, lambda: app.screen is browse(app))
+
+        first.write_text("mine", "utf-8")
+        await pilot.press("alt+x")
+        await settled(pilot, lambda: isinstance(app.screen, ExportScreen))
+        await pilot.pause()
+        app.screen.query_one(Input).value = str(first)
+        await pilot.press("enter")
+        await settled(pilot, lambda: isinstance(app.screen, NoticeScreen))
+        await pilot.press("escape")
+        await settled(pilot, lambda: app.screen is browse(app))
+        assert first.read_text("utf-8") == "mine"
+        await pilot.press("alt+x")
+        await settled(pilot, lambda: isinstance(app.screen, ExportScreen))
+        await pilot.pause()
+        app.screen.query_one(Input).value = str(first)
+        await pilot.click("#export-write")
+        await settled(pilot, lambda: isinstance(app.screen, NoticeScreen))
+        await pilot.press("enter")
+        await settled(pilot, lambda: "Then narwhals" in first.read_text("utf-8"))

@@ -1,0 +1,64 @@
+"""The line in which one types what to find in the conversation, at the foot of the panes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
+from textual.content import Content
+from textual.message import Message
+from textual.widgets import Input, Static
+
+from prima_tui.model.text import shown
+
+
+def _editing_keys() -> list[BindingType]:
+    """Textual's editing keys without those that mean something else here."""
+    keys = Binding.make_bindings(Input.BINDINGS)
+    return [replace(key, system=True) for key in keys if key.action not in ("submit", "copy") and key.key != "ctrl+f"]
+
+
+class FindInput(Input, inherit_bindings=False):
+    """The field; Enter goes to the next match."""
+
+    BINDING_GROUP_TITLE = "Find"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *_editing_keys(),
+        Binding("enter,down", "screen.match(1)", "Next", id="find.next", tooltip="Go to the next match"),
+        Binding("shift+enter,up", "screen.match(-1)", "Previous", id="find.previous", tooltip="Go to the match before"),
+        Binding("escape", "screen.close_find", "Close", id="find.close", tooltip="End finding"),
+    ]
+
+    def validate_value(self, value: str) -> str:
+        """Textual's: keep control characters (from a paste) out of the field, and so off the terminal."""
+        return shown(value) if not value.isprintable() else value
+
+
+class FindLine(Horizontal):
+    """Label, field, and how to go on."""
+
+    class Changed(Message):
+        """Something else is to be found."""
+
+        def __init__(self, text: str) -> None:
+            super().__init__()
+            self.text = text
+
+    def compose(self) -> ComposeResult:
+        """Textual's: the parts."""
+        yield Static(Content("Find "), classes="find-label")
+        yield FindInput(placeholder="in this conversation", id="find-text", compact=True)
+        yield Static(Content("enter next · n N in the pane · esc ends"), classes="find-hint")
+
+    @property
+    def input(self) -> FindInput:
+        """The field."""
+        return self.query_one(FindInput)
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Textual's: told upwards as what to find."""
+        event.stop()
+        self.post_message(self.Changed(event.value))
