@@ -187,12 +187,13 @@ class History:
         """Have every known message in the table: lists don't need them, so they come with the first words searched."""
         with self._loading:
             waiting = list(self._unloaded.values())
-            if not waiting:
-                return
-            self.table.reserve((one.file.path, one.transcripts) for one in waiting)
-            for known in self._catalog.load_messages(waiting, self.table):
+            if waiting:
+                self.table.reserve((one.file.path, one.transcripts) for one in waiting)
+            for known in self._catalog.load_messages(waiting, self.table, list(self._known.values())):
                 texts = self._backlog.read([known.file])
                 self.table.add(((one.reading.file.path, one.messages) for one in texts), reserved=True)
+            if not waiting:
+                return
             for known in waiting:
                 del self._unloaded[known.file.path]
             self.library = numbered(self.library, self.table.part)

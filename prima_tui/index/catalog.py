@@ -5,6 +5,8 @@ Its absence, damage or lock costs the reading of the files themselves, never an 
 
 from __future__ import annotations
 
+import contextlib
+import os
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
@@ -16,6 +18,7 @@ from prima_tui.index.database import DatabaseFile
 from prima_tui.index.messages import MessageTable
 from prima_tui.index.rows import insert_rows
 from prima_tui.index.tool_store import TOOL_TABLE_NAMES, TOOL_TABLES, ToolStore
+from prima_tui.index.word_indexes import WORTH_IT_BYTES, WordIndexes
 from prima_tui.model.session import Exchange
 from prima_tui.sources.base import READER_VERSION, KnownFile, SourceFile
 from prima_tui.sources.reading import FileReading, FileTexts, unpack_exchanges
@@ -45,6 +48,7 @@ class Catalog:
         self._notice = notice
         self._swept = False
         self.tools = ToolStore(self._file, _state, notice)
+        self._words = WordIndexes(path.with_name("words"), notice)
 
     def load(self, files: Sequence[SourceFile]) -> list[FileReading]:
         """Return the readings of those files that are known in just this state."""
@@ -67,24 +71,45 @@ class Catalog:
                 continue
         return readings
 
-    def load_messages(self, files: Sequence[KnownFile], table: MessageTable) -> list[KnownFile]:
-        """Put the messages of files into the table; return those files whose messages aren't here."""
-        if not files:
-            return []
+    def load_messages(
+        self, files: Sequence[KnownFile], table: MessageTable, every: Sequence[KnownFile] = ()
+    ) -> list[KnownFile]:
+        """Have the messages of files looked for in the table; return those files whose messages aren't here.
+
+        Where a word index holds them nothing is loaded. ``every`` are all files in the table, for which indexes may
+        have come or gone meanwhile.
+        """
+        wanted = {known.file.path: known for known in files}
+        if files or self._words.changed():
+            states = {known.file.path: _state(known.file) for known in (*every, *files)}
+            lost = table.use(self._words.all(), states)
+            wanted |= {known.file.path: known for known in every if known.file.path in lost}
+        waiting = [known for path, known in wanted.items() if not table.is_indexed(path)]
+        found = self._take_messages(waiting, table) if waiting else set()
+        if table.plain_bytes() >= WORTH_IT_BYTES and self._file.path.exists():
+            self._words.start_building(self._file.path)
+        return [known for known in waiting if known.file.path not in found]
+
+    def _take_messages(self, files: Sequence[KnownFile], table: MessageTable) -> set[str]:
+        """Copy the messages of files into the table; return the paths of those that are here."""
         counts = {known.file.path: known.transcripts for known in files}
-        found: set[str] = set()
         try:
             with self._file.reading(table.connection) as store:
-                if store is not None:
-                    rows = store.execute(
-                        f"SELECT f.id, f.path FROM store.files f JOIN {_WANTED} USING (path, state)",
-                        _wanted([known.file for known in files]),
-                    ).fetchall()
-                    table.take(store, [(file_id, path, counts[path]) for file_id, path in rows])
-                    found = {path for _file_id, path in rows}
+                if store is None:
+                    return set()
+                rows = store.execute(
+                    f"SELECT f.id, f.path FROM store.files f JOIN {_WANTED} USING (path, state)",
+                    _wanted([known.file for known in files]),
+                ).fetchall()
+                table.take(store, [(file_id, path, counts[path]) for file_id, path in rows])
+                return {path for _file_id, path in rows}
         except (StoreBusy, StoreUnusable, duckdb.Error) as error:
             self._notice(f"catalog: not used: {error}")
-        return [known for known in files if known.file.path not in found]
+            return set()
+
+    def build_words(self) -> bool:
+        """Make a word index of what is in none; False when another process does. Raises what a store raises."""
+        return self._words.build(self._file)
 
     def store(self, batch: Sequence[FileTexts], wait: float = 0.9) -> bool:
         """Keep what reading gave, replacing older readings of the same paths, in one transaction. False: not kept."""
@@ -117,9 +142,12 @@ class Catalog:
     def purge(self) -> None:
         """Remove every reading that is unwanted or can't be told to be wanted, down to its last byte.
 
-        What was once moved aside goes too: all of it can be read again. Raises StoreBusy, StoreUnusable.
+        What was once moved aside goes too, and the word indexes: all of it can be made again. Raises StoreBusy,
+        StoreUnusable.
         """
         with self._file.purging(wait=10.0) as store:
+            # while the catalog is ours no index is put in its place
+            self._words.remove_all()
             if store is not None:
                 rows = store.execute("SELECT path, reading FROM store.files").fetchall()
                 _delete(store, [path for path, packed in rows if self._must_go(packed)])
@@ -167,6 +195,14 @@ class Catalog:
         paths = [row[0] for row in store.execute("SELECT path FROM store.files").fetchall()]
         gone = [path for path in paths if not Path(path).exists() and Path(path).parent.is_dir()]
         _delete(store, gone)
+
+
+def build_words(catalog: str) -> None:
+    """Be the process that makes the word index of a catalog; what goes wrong leaves things as they were."""
+    with contextlib.suppress(AttributeError, OSError):
+        os.nice(10)
+    with contextlib.suppress(OSError, StoreBusy, StoreUnusable):
+        Catalog(Path(catalog), lambda _line: None).build_words()
 
 
 _WANTED = "(SELECT unnest($paths) AS path, unnest($states) AS state)"

@@ -1,4 +1,4 @@
-"""The folded messages of the scope in an in-memory table, and the keyword query over them.
+"""The folded messages of the scope, in an in-memory table or in word indexes on the disk, and the query over them.
 
 Query words hold their white space only when quoted, and text is folded the same way on both sides, so "a message
 contains the word" is plain substring search.
@@ -7,7 +7,7 @@ contains the word" is plain substring search.
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import duckdb
@@ -17,6 +17,8 @@ from prima_tui.sources.reading import Messages
 
 if TYPE_CHECKING:
     from prima_tui.index.part_matches import PartMatches
+    from prima_tui.index.word_index import WordIndex
+    from prima_tui.index.word_view import WordView
 
 
 class MessageTable:
@@ -36,6 +38,13 @@ class MessageTable:
         self._parts: dict[str, tuple[int, int]] = {}
         """For each path the number of its first transcript, and how many there are."""
         self._next = 0
+        self._plain: set[str] = set()
+        """The files whose messages are in the table itself."""
+        self._views: tuple[WordView, ...] = ()
+        """The word indexes in which the messages of all others are looked for."""
+        self._swapping = threading.Lock()
+        self._swaps = 0
+        self._plain_size: int | None = None
 
     def part(self, path: str, number: int) -> int | None:
         """Return the number of a file's transcript, None when its messages aren't here."""
@@ -66,6 +75,7 @@ class MessageTable:
                 for file_id, path, count in files
                 for number, part in enumerate(self._numbers(path, count))
             ]
+            self._plain_holds(path for _file_id, path, _count in files)
             if not rows:
                 return
             file_ids, numbers, parts = zip(*rows, strict=True)
@@ -86,6 +96,7 @@ class MessageTable:
         with self._lock:
             kept = {path for path, transcripts in files if reserved and self._count(path) == len(transcripts)}
             self._remove([path for path, _transcripts in files if path not in kept])
+            self._plain_holds(path for path, _transcripts in files)
             for path, transcripts in files:
                 for part, messages in zip(self._numbers(path, len(transcripts)), transcripts, strict=True):
                     columns["a"] += [part] * len(messages.texts)
@@ -105,13 +116,58 @@ class MessageTable:
         with self._lock:
             self._remove(paths)
 
+    def _plain_holds(self, paths: Iterable[str]) -> None:
+        self._plain.update(paths)
+        self._plain_size = None
+
     def _remove(self, paths: Iterable[str]) -> None:
-        known = [self._parts.pop(path) for path in paths if path in self._parts]
-        parts = [number for first, count in known for number in range(first, first + count)]
+        known = {path: self._parts.pop(path) for path in paths if path in self._parts}
+        self._remove_plain(known)
+        self._views = tuple(view.without(known) if known else view for view in self._views)
+
+    def _remove_plain(self, files: Mapping[str, tuple[int, int]]) -> None:
+        plain = self._plain & files.keys()
+        parts = [number for path in plain for number in range(files[path][0], sum(files[path]))]
+        self._plain -= plain
+        self._plain_size = None
         if parts:
             self.connection.cursor().execute(
                 "DELETE FROM messages WHERE part IN (SELECT unnest($parts))", {"parts": parts}
             )
+
+    def use(self, indexes: Sequence[WordIndex], states: Mapping[str, bytes]) -> set[str]:
+        """Look for messages in these word indexes, as far as they hold files in the given states (by path).
+
+        What the table itself holds of those files goes. Returns the files that no index holds any more.
+        """
+        # lists need no numpy, which takes a tenth of a second to load
+        from prima_tui.index.word_view import view_of
+
+        with self._lock, self._swapping:
+            before = {path for path in self._parts if self.is_indexed(path)}
+            firsts = {path: first for path, (first, _count) in self._parts.items()}
+            views: list[WordView] = []
+            for index in indexes:
+                view, held = view_of(index, firsts, states, self._left_out)
+                for path in held:
+                    del firsts[path]
+                views += [view] if held else []
+            self._swaps += 1
+            self._views = tuple(views)
+            after = {path for path in self._parts if path not in firsts}
+            self._remove_plain({path: self._parts[path] for path in after})
+            return before - after
+
+    def is_indexed(self, path: str) -> bool:
+        """Tell whether a file's messages are looked for in a word index."""
+        return any(view.holds(path) for view in self._views)
+
+    def plain_bytes(self) -> int:
+        """Return the size of the text that every search looks through, since no word index holds it."""
+        if self._plain_size is None:
+            row = self.connection.cursor().execute("SELECT coalesce(sum(strlen(folded)), 0) FROM messages").fetchone()
+            self._plain_size = int(row[0]) if row else 0
+        return self._plain_size
 
     def leave_out(self, left_out: Iterable[tuple[int, frozenset[int]]]) -> None:
         """Set which exchanges (by part and position) don't count, since another part of the session holds them too."""
@@ -129,6 +185,7 @@ class MessageTable:
                 )
             cursor.execute("COMMIT")
             self._left_out = rows
+            self._views = tuple(view.leaving_out(rows) for view in self._views)
 
     def find(
         self,
@@ -144,10 +201,29 @@ class MessageTable:
         Cancelled when the cursor was interrupted.
         """
         # lists need no numpy, which takes a tenth of a second to load
-        from prima_tui.index.part_matches import PartMatches, no_matches
+        from prima_tui.index.part_matches import no_matches, of_different_parts
 
         if not words:
             return no_matches(0)
+        while True:
+            with self._swapping:
+                swaps, views, plain = self._swaps, self._views, bool(self._plain)
+            found = [view.find(words, whole, within) for view in views]
+            if plain:
+                found.append(self._find_plain(words, whole, cursor, within))
+            # when messages moved from the table to an index meanwhile, they may have been in neither
+            if swaps == self._swaps:
+                return of_different_parts(found, len(words))
+
+    def _find_plain(
+        self,
+        words: Sequence[str],
+        whole: str,
+        cursor: duckdb.DuckDBPyConnection | None,
+        within: Collection[int] | None,
+    ) -> PartMatches:
+        from prima_tui.index.part_matches import PartMatches
+
         cursor = cursor or self.connection.cursor()
         names = [f"w{place}" for place in range(len(words))]
         contains = ", ".join(f"contains(folded, ${name}) AS {name}" for name in names)
@@ -174,6 +250,9 @@ class MessageTable:
 
     def contains_outside(self, part: int, words: Sequence[str], positions: frozenset[int]) -> bool:
         """Tell whether a message of the part, outside the given exchanges, contains one of the folded words."""
+        for view in self._views:
+            if (contained := view.contains_outside(part, words, positions)) is not None:
+                return contained
         row = (
             self.connection.cursor()
             .execute(

@@ -1,0 +1,181 @@
+"""An index of folded messages on the disk: which messages contain a word, or a phrase, without reading any text.
+
+A message is kept as the numbers of the pieces it is made of (:func:`cut`), one after the other. Where a text is cut
+depends on nothing but the two bytes beside the cut. So what is looked for is cut at the same places wherever it stands:
+its first piece is the end of a piece of the text, its last one the beginning of one, those between are whole pieces. If
+it is a single piece it stands inside one. Comparing it with the few hundred thousand different pieces, and following
+where those stand, therefore finds exactly what looking through all of the text would find.
+
+The file is mapped, never read as a whole: a search touches what it needs of it. It never changes; a newer one takes its
+place.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import mmap
+import re
+from collections.abc import Mapping, Sequence
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from prima_tui.errors import StoreUnusable
+from prima_tui.model.many_texts import ManyTexts, utf8
+
+Flags = NDArray[np.bool_]
+
+BLOCK = 16
+"""Every message begins at a multiple of so many pieces, and at least one empty piece follows it."""
+MAGIC = b"prima-tui words 1\n"
+ALIGNMENT = 64
+# A piece begins with a letter, digit or sign beyond ASCII after something else, and with each Chinese or Japanese
+# character (UTF-8: three bytes, the first of them E3 to E9), since no spaces stand between those.
+_PIECE = re.compile(rb"[0-9A-Za-z\x80-\xff][0-9A-Za-z\x80-\xe2\xea-\xff]*[^0-9A-Za-z\x80-\xff]*|[^0-9A-Za-z\x80-\xff]+")
+_WORDS_KEPT = 32
+_SLICED = 64
+"""From so many places on a piece's places are copied as one slice."""
+_TOUCHED_MOST = 16 * 1024 * 1024
+"""Bytes of the map that may have been read before they are given back to the system, which keeps them cached."""
+
+cut = _PIECE.findall
+"""Returns the pieces of a text's bytes; joined they are the text."""
+
+
+class Header(msgspec.Struct):
+    """What the file holds, and where in it."""
+
+    size: int
+    """Bytes of the whole file, so that one that was cut short is told."""
+    arrays: dict[str, tuple[str, int, int]]
+    """Name to type, offset, count."""
+    files: list[tuple[str, bytes]]
+    """Path and state of each file whose messages are here."""
+    frequent: list[bytes]
+    """Short words that stand in so many pieces that their messages were worked out beforehand."""
+
+
+Arrays = Mapping[str, NDArray[Any]]
+
+
+class WordIndex:
+    """One index, open. Safe to use from several threads."""
+
+    def __init__(
+        self,
+        arrays: Arrays,
+        files: Sequence[tuple[str, bytes]],
+        frequent: Sequence[bytes] = (),
+        mapped: mmap.mmap | None = None,
+        path: Path | None = None,
+    ) -> None:
+        """Take the arrays as a file names them. Raises KeyError when one is missing."""
+        self._pieces = ManyTexts(arrays["piece_data"], arrays["piece_starts"])
+        self._sequence = arrays["sequence"]
+        self._places = arrays["places"]
+        self._place_starts = arrays["place_starts"]
+        self._message_of_block = arrays["message_of_block"]
+        self.positions: NDArray[np.int32] = arrays["positions"]
+        """For each message the position of its exchange."""
+        self.runs: NDArray[np.int32] = arrays["runs"]
+        """For each message its run: the messages of one transcript stand together, and are one."""
+        self.run_files: NDArray[np.int32] = arrays["run_files"]
+        """For each run the place of its file among ``files``."""
+        self.run_numbers: NDArray[np.int32] = arrays["run_numbers"]
+        """For each run which of the file's transcripts it is."""
+        self._frequent = {word: number for number, word in enumerate(frequent)}
+        self._frequent_sets = arrays["frequent_sets"].reshape(len(frequent), -1) if frequent else np.zeros((0, 0))
+        self._files = files
+        self._mapped = mapped
+        self.path = path
+        """Where it is; None for one that is only in memory."""
+        self._touched = 0
+        self._kept = lru_cache(_WORDS_KEPT)(self._messages_holding)
+
+    @classmethod
+    def open(cls, path: Path) -> WordIndex:
+        """Open a file. Raises StoreUnusable for one that isn't whole, or of another version."""
+        try:
+            with path.open("rb") as file:
+                mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            start = len(MAGIC) + 8
+            if mapped[: len(MAGIC)] != MAGIC:
+                raise ValueError("it is of another version")
+            length = int.from_bytes(mapped[len(MAGIC) : start], "little")
+            header = msgspec.msgpack.decode(mapped[start : start + length], type=Header)
+            if header.size != len(mapped):
+                raise ValueError("it was cut short")
+            arrays = {
+                name: np.frombuffer(mapped, kind, count, offset) if count else np.zeros(0, kind)
+                for name, (kind, offset, count) in header.arrays.items()
+            }
+            return cls(arrays, header.files, header.frequent, mapped, path)
+        except (OSError, ValueError, KeyError, msgspec.MsgspecError) as error:
+            raise StoreUnusable(f"{path} can't be used: {error}") from error
+
+    @cached_property
+    def files(self) -> dict[str, tuple[int, bytes]]:
+        """Path of each file whose messages are here to its place among them, and its state."""
+        return {path: (place, state) for place, (path, state) in enumerate(self._files)}
+
+    def holding(self, text: str) -> Flags:
+        """Return for each message whether it contains the folded word or phrase; not to be changed."""
+        return self._kept(text)
+
+    def _messages_holding(self, text: str) -> Flags:
+        wanted = utf8(text)
+        if wanted in self._frequent:
+            return np.unpackbits(self._frequent_sets[self._frequent[wanted]], count=len(self.runs)).view(np.bool_)
+        messages = self._message_of_block[self._beginnings(cut(wanted)) // BLOCK]
+        found = np.zeros(len(self.runs), np.bool_)
+        found[messages] = True
+        self._give_back()
+        return found
+
+    def _beginnings(self, pieces: list[bytes]) -> NDArray[np.int32]:
+        """Return the places in the sequence where these pieces begin to follow one another."""
+        if len(pieces) == 1:
+            return self._places_of(self._pieces.containing(pieces[0]))
+        alike = [self._pieces.ending(pieces[0]), *map(self._pieces.equal, pieces[1:-1])]
+        alike.append(self._pieces.starting(pieces[-1]))
+        weights = [int((self._place_starts[numbers + 1] - self._place_starts[numbers]).sum()) for numbers in alike]
+        rarest, *others = sorted(range(len(pieces)), key=weights.__getitem__)
+        places = self._places_of(alike[rarest])
+        for offset in others:
+            beside = places + (offset - rarest)
+            inside = (beside >= 0) & (beside < len(self._sequence))
+            places, beside = places[inside], beside[inside]
+            if not len(places):
+                break
+            wanted = np.zeros(len(self._pieces), np.bool_)
+            wanted[alike[offset]] = True
+            self._touched += min(len(beside) * mmap.PAGESIZE, self._sequence.nbytes)
+            places = places[wanted[self._sequence[beside]]]
+        return places - rarest
+
+    def _places_of(self, numbers: NDArray[np.int64]) -> NDArray[np.int32]:
+        """Return where in the sequence these pieces stand."""
+        starts = self._place_starts[numbers]
+        counts = self._place_starts[numbers + 1] - starts
+        long = counts >= _SLICED
+        parts = [
+            self._places[start : start + count]
+            for start, count in zip(starts[long].tolist(), counts[long].tolist(), strict=True)
+        ]
+        starts, counts = starts[~long], counts[~long]
+        first = np.cumsum(counts) - counts
+        within = np.arange(int(counts.sum())) + np.repeat(starts - first, counts)
+        places = np.concatenate([*parts, self._places[within]])
+        self._touched += places.nbytes
+        return places
+
+    def _give_back(self) -> None:
+        """Let the system take what was read of the map out of this process's memory."""
+        if self._mapped is not None and self._touched > _TOUCHED_MOST and hasattr(mmap, "MADV_DONTNEED"):
+            self._touched = 0
+            with contextlib.suppress(OSError):
+                self._mapped.madvise(mmap.MADV_DONTNEED)
