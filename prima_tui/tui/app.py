@@ -128,6 +128,9 @@ class PrimaApp(App[PickResult | None]):
         """Textual's: whatever the user does keeps the list up to date with the files."""
         if isinstance(event, events.InputEvent):
             self._browse.touched()
+        if isinstance(event, events.Key) and event.key.startswith("alt+"):
+            # Most terminals send Escape and the letter: Textual has it as a key that prints the letter, too.
+            event.character = None
         await super().on_event(event)
 
     def on_app_focus(self) -> None:

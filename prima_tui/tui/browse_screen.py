@@ -22,13 +22,14 @@ from prima_tui.tui.log_screen import LogScreen
 from prima_tui.tui.outcome import PickResult
 from prima_tui.tui.resuming import copy_resume_command, copy_text, resume
 from prima_tui.tui.scoped_screen import ScopedScreen
+from prima_tui.tui.searches_screen import SearchesScreen
 from prima_tui.tui.status_line import StatusLine
 from prima_tui.tui.views_screen import ViewsScreen
 
 _SHARES = (30, 35, 40, 45, 50, 55, 60, 65, 70)
 
 
-class BrowseScreen(ScopedScreen, ArrangingScreen, ViewsScreen, DocumentsScreen):
+class BrowseScreen(ScopedScreen, ArrangingScreen, SearchesScreen, ViewsScreen, DocumentsScreen):
     """Search, look, resume."""
 
     BINDING_GROUP_TITLE = "Everywhere"
@@ -82,6 +83,7 @@ class BrowseScreen(ScopedScreen, ArrangingScreen, ViewsScreen, DocumentsScreen):
 
         An extract that a deep search found is opened instead, and a document in the user's editor.
         """
+        self.keep_search()
         if isinstance(hit, DocumentRow):
             self.open_document(hit)
         elif is_extract(hit):
@@ -203,6 +205,7 @@ class BrowseScreen(ScopedScreen, ArrangingScreen, ViewsScreen, DocumentsScreen):
         elif self.pick:
             self.app.exit(None)
         elif self.query_text:
+            self.keep_search()
             self._search_line.clear()
         else:
             self.notify("Ctrl+Q leaves the program.", timeout=3)

@@ -14,8 +14,10 @@ from textual.suggester import Suggester
 from prima_tui.model.query import parse
 from prima_tui.model.session import Session
 from prima_tui.model.text import fold
+from prima_tui.tui.query_choices import QueryChoice
 
 _LAST_WORD = re.compile(r"(?:^|\s)(-?)([\w:<>.*/@-]*)$")
+_LAST_FILTER = re.compile(r"(?:^|\s)-?(\w+):(\"[^\"]*|\S*)$")
 _NAMES = ("agent:", "dir:", "branch:", "tag:", "file:", "author:", "date:", "is:", "in:", "collection:")
 _FIXED: dict[str, tuple[str, ...]] = {
     "date": ("today", "yesterday", "week", "month", "<7d", ">2w"),
@@ -24,6 +26,7 @@ _FIXED: dict[str, tuple[str, ...]] = {
 }
 # Values beyond this many of one kind are not learnt: the commonest are those one completes.
 _VALUES = 500
+_CHOICES = 50
 
 
 class QueryHighlighter(Highlighter):
@@ -45,6 +48,7 @@ class QuerySuggester(Suggester):
     def __init__(self) -> None:
         super().__init__(use_cache=False, case_sensitive=True)
         self._values: dict[str, tuple[str, ...]] = dict(_FIXED)
+        self._counts: dict[str, Counter[str]] = {}
 
     def learn(self, sessions: Iterable[Session]) -> None:
         """Take the values that occur, the commonest first."""
@@ -60,14 +64,36 @@ class QuerySuggester(Suggester):
                 folder = re.split(r"[/\\]", session.workspace.rstrip("/\\"))[-1]
                 counts["dir"][folder] += 1
         learnt = {name: tuple(value for value, _ in counter.most_common(_VALUES)) for name, counter in counts.items()}
-        self._values = {**_FIXED, **learnt}
+        self._values, self._counts = {**_FIXED, **learnt}, counts
 
-    async def get_suggestion(self, value: str) -> str | None:
-        """Textual's: return the whole query with its last filter completed, None for nothing to complete."""
+    def choices(self, value: str) -> tuple[QueryChoice, ...]:
+        """Return what the filter at the end of the query can be completed to, the commonest first; () for no filter.
+
+        Values are found by any part of them; those that begin with what is typed come first.
+        """
+        match = _LAST_FILTER.search(value)
+        if match is None:
+            return ()
+        name, typed = match[1].lower(), match[2]
+        name = "agent" if name == "source" else name
+        part = fold(typed.removeprefix('"'))
+        known = self._values.get(name, ())
+        found = [one for one in known if fold(one).startswith(part)]
+        found += [one for one in known if part and part in fold(one)[1:] and one not in found]
+        if found == [typed]:
+            return ()
+        before, counts = value[: match.start(2)], self._counts.get(name, Counter())
+        return tuple(
+            QueryChoice(before + (f'"{one}"' if " " in one else one), one, f"{counts[one]:,}" if counts[one] else "")
+            for one in found[:_CHOICES]
+        )
+
+    def completion(self, value: str) -> str:
+        """Return the whole query with its last filter completed, "" for nothing to complete."""
         match = _LAST_WORD.search(value)
         word = match[2] if match else ""
         if not word:
-            return None
+            return ""
         name, colon, part = word.partition(":")
         if not colon:
             found = next((known for known in _NAMES if known.startswith(word) and len(word) > 1), None)
@@ -75,4 +101,8 @@ class QuerySuggester(Suggester):
             known = self._values.get("agent" if name == "source" else name, ())
             found = next((v for v in known if fold(v).startswith(fold(part)) and v != part and " " not in v), None)
             word = part
-        return value[: len(value) - len(word)] + found if found else None
+        return value[: len(value) - len(word)] + found if found else ""
+
+    async def get_suggestion(self, value: str) -> str | None:
+        """Textual's: return the whole query with its last filter completed, None for nothing to complete."""
+        return self.completion(value) or None

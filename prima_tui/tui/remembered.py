@@ -23,6 +23,8 @@ class Remembered(msgspec.Struct, frozen=True, omit_defaults=True):
     """Lines of a row; 0: as fits."""
     sort: Sort = "best"
     group: Group = "auto"
+    searches: tuple[str, ...] = ()
+    """Earlier searches, the newest first."""
     share: int = 0
     """Per cent of the width that the list has; 0: as the layout says."""
 

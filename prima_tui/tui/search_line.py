@@ -11,6 +11,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.geometry import Size
+from textual.message import Message
 from textual.reactive import Reactive
 from textual.strip import Strip
 from textual.timer import Timer
@@ -18,13 +19,18 @@ from textual.widgets import Input, Static
 
 from prima_tui.model.hits import MODES, Answer, Mode
 from prima_tui.model.reach import REACHES, Reach
-from prima_tui.model.text import shown
+from prima_tui.model.text import fold, shown
+from prima_tui.tui.bindings import key_binding
 from prima_tui.tui.live_search import Kinds
-from prima_tui.tui.messages import DeepWanted, KindsWanted, ModeWanted, QueryChanged, ScopeWanted
+from prima_tui.tui.messages import DeepWanted, KindsWanted, LogWanted, ModeWanted, QueryChanged, ScopeWanted
 from prima_tui.tui.palette import layers
+from prima_tui.tui.query_choices import QueryChoice, QueryChoices
 from prima_tui.tui.query_colours import QueryHighlighter, QuerySuggester
 
 STYLES = ("filter", "bad", "phrase")
+# Columns from which the count is said in words.
+_ROOMY = 100
+_LONGEST_PASTE = 10_000
 _SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 # Shorter waits are not noticed as waits; a spinner for them would only flicker.
 _SPINNER_AFTER = 0.15
@@ -47,10 +53,7 @@ class SearchInput(Input, inherit_bindings=False):
     `branch:main` `tag:python` `file:app.py` `author:ana` `date:<7d` `date:2026-10..2026-11` `is:resumable`, and
     `-agent:codex` for all others. Plain words search by meaning too, unless the mode is `keyword`.
     """
-    BINDINGS: ClassVar[list[BindingType]] = [
-        *_editing_keys(),
-        Binding("enter", "screen.resume", "Resume", id="search.enter", tooltip="Resume the selected session"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*_editing_keys()]
 
     # The field has one line of a fixed width: a change of its text moves nothing, so nothing is laid out again.
     virtual_size: Reactive[Size] = Reactive(Size(0, 0), layout=False)
@@ -71,6 +74,13 @@ class SearchInput(Input, inherit_bindings=False):
     def validate_value(self, value: str) -> str:
         """Textual's: keep control characters (from a paste) out of the field, and so off the terminal."""
         return shown(value) if not value.isprintable() else value
+
+    def _on_paste(self, event: events.Paste) -> None:
+        """Textual's, which would take the first line only: all lines, as one."""
+        event.stop()
+        event.prevent_default()
+        if text := " ".join(event.text[:_LONGEST_PASTE].split()):
+            self.replace(text, *self.selection)
 
 
 class PlainInput(Input, inherit_bindings=False):
@@ -96,7 +106,7 @@ class Chip(Static):
 
     def __init__(
         self,
-        message: type[ModeWanted] | type[ScopeWanted] | type[DeepWanted] | type[KindsWanted],
+        message: type[ModeWanted] | type[ScopeWanted] | type[DeepWanted] | type[KindsWanted] | type[LogWanted],
         text: str,
         classes: str,
         *,
@@ -126,8 +136,40 @@ def scope_text(reach: Reach) -> str:
 _KINDS_SHOWN: dict[Kinds, str] = {"both": " + docs ", "documents": " docs ", "sessions": " no docs "}
 
 
+class Sign(Static):
+    """The sign before the field; a click offers earlier searches."""
+
+    def on_click(self, event: events.Click) -> None:
+        """Textual's."""
+        event.stop()
+        self.post_message(SearchLine.SearchesWanted())
+
+
+class Clear(Static):
+    """The cross behind what is typed; a click empties the field."""
+
+    def on_click(self, event: events.Click) -> None:
+        """Textual's."""
+        event.stop()
+        self.post_message(SearchLine.ClearWanted())
+
+
 class SearchLine(Vertical):
-    """Input, count, chips; below them, when a filter is wrong, what is wrong."""
+    """Input, count, chips; below them, when a filter is wrong, what is wrong; and over the list, what can be chosen."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        key_binding("search", "tab", "complete", "Complete", "Complete the filter, or take the chosen search"),
+        key_binding("search", "enter", "take_choice", "Take", "Take what is chosen in the box"),
+        key_binding("search", "down", "choice(1)", "Next choice", "Go down in the box of choices"),
+        key_binding("search", "up", "choice(-1)", "Previous choice", "Go up in the box of choices"),
+        key_binding("search", "escape", "close_choices", "Close", "Close the box of choices"),
+    ]
+
+    class SearchesWanted(Message):
+        """The earlier searches were asked for."""
+
+    class ClearWanted(Message):
+        """The field is to be emptied."""
 
     def __init__(
         self, query: str = "", mode: Mode = "combined", reach: Reach = "workspace", *, id: str | None = None
@@ -141,12 +183,16 @@ class SearchLine(Vertical):
         self._count = Content("")
         self._counted = Static(id="count")  # made here: an answer may come before the parts are mounted
         self._warnings: tuple[str, ...] = ()
+        self._searches: tuple[str, ...] = ()
+        """Earlier searches, while they are offered."""
 
     def compose(self) -> ComposeResult:
         """Textual's: the parts."""
         query, mode, reach = self._first
         with Horizontal(id="search-box"):
-            yield Static("❯", id="prompt")
+            sign = Sign("❯", id="prompt")
+            sign.tooltip = "Search again for something you searched for before"
+            yield sign
             field = SearchInput(
                 query,
                 placeholder="Search everything you and your agents said",
@@ -157,7 +203,13 @@ class SearchLine(Vertical):
             )
             field.cursor_blink = self.app.animation_level == "full"
             yield field
+            clear = Clear("✕" if query else "", id="clear")
+            clear.tooltip = "Empty the search line"
+            yield clear
             yield self._counted
+            notes = Chip(LogWanted, "", "", id="notes", tooltip="What could not be read: opens the log")
+            notes.display = False
+            yield notes
             yield Chip(
                 ModeWanted,
                 mode_text(mode),
@@ -178,6 +230,7 @@ class SearchLine(Vertical):
                 id="scope",
                 tooltip="Where to search: this workspace, its repository, everywhere",
             )
+        yield QueryChoices(id="choices")
 
     @property
     def input(self) -> SearchInput:
@@ -192,6 +245,10 @@ class SearchLine(Vertical):
     def on_input_changed(self, event: Input.Changed) -> None:
         """Textual's: tell the screen."""
         event.stop()
+        if event.input is not self.input:
+            return
+        self.query_one("#clear", Clear).update("✕" if event.value else "", layout=False)
+        self._offer()
         self.post_message(QueryChanged(event.value))
 
     def clear(self) -> None:
@@ -202,6 +259,96 @@ class SearchLine(Vertical):
         """Put another query into the field, the cursor at its end."""
         self.input.value = text
         self.input.cursor_position = len(text)
+
+    # -- what can be chosen --------------------------------------------------------------------------------------
+
+    @property
+    def _choices(self) -> QueryChoices:
+        return self.query_one(QueryChoices)
+
+    def _offer(self) -> None:
+        """Offer what completes the filter one types, or the earlier searches that contain what is typed."""
+        value = self.text
+        if self._searches:
+            part = fold(" ".join(value.split()))
+            found = tuple(QueryChoice(one, one) for one in self._searches if part in fold(one) and one != value)
+        elif self.input.cursor_position == len(value):
+            found = self.suggester.choices(value)
+        else:
+            found = ()
+        self._choices.offer(found)
+
+    def offer_searches(self, searches: tuple[str, ...]) -> None:
+        """Offer earlier searches, narrowed to those that contain what is typed."""
+        self.input.focus()
+        self._searches = searches
+        self._choices.offer(())
+        self._offer()
+        if not self._choices.choices:
+            self._searches = ()
+            self.app.notify("No earlier search contains this.", timeout=2)
+        else:
+            self._choices.move(0)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Textual's: the keys of the box act on it while it is open; else they are the screen's."""
+        if action == "complete":
+            return bool(self._choices.choices or self.suggester.completion(self.text))
+        if action == "take_choice":
+            return bool(self._choices.choices) and self._choices.moved
+        if action in ("choice", "close_choices"):
+            return bool(self._choices.choices)
+        return super().check_action(action, parameters)
+
+    def action_choice(self, step: int) -> None:
+        """Go to another row of the box; the first press takes the first row."""
+        self._choices.move(step if self._choices.moved else 0)
+
+    def action_complete(self) -> None:
+        """Take what is chosen, else what completes the filter."""
+        if choice := self._choices.chosen:
+            self._take(choice)
+        elif completed := self.suggester.completion(self.text):
+            self.set_text(completed)
+
+    def action_take_choice(self) -> None:
+        """Take what is chosen."""
+        if choice := self._choices.chosen:
+            self._take(choice)
+
+    def action_close_choices(self) -> None:
+        """Close the box."""
+        self._searches = ()
+        self._choices.offer(())
+
+    def on_query_choices_chosen(self, message: QueryChoices.Chosen) -> None:
+        """A row was clicked."""
+        message.stop()
+        self._take(message.choice)
+
+    def _take(self, choice: QueryChoice) -> None:
+        self.action_close_choices()
+        self.input.focus()
+        with self.input.prevent(Input.Changed):
+            self.set_text(choice.query)
+        self.query_one("#clear", Clear).update("✕", layout=False)
+        self.post_message(QueryChanged(choice.query))
+
+    def on_search_line_clear_wanted(self, message: ClearWanted) -> None:
+        """The cross was clicked."""
+        message.stop()
+        self.clear()
+        self.input.focus()
+
+    # -- what is shown -------------------------------------------------------------------------------------------
+
+    def show_notes(self, notes: tuple[str, ...]) -> None:
+        """Show that something could not be read: how much of it, a click opens the log."""
+        chip = self.query_one("#notes", Chip)
+        if notes:
+            chip.update(Content(f"⚠ {len(notes)}"))
+            chip.tooltip = Content("\n".join(shown(" ".join(note.split()))[:100] for note in notes[:8]))
+        chip.display = bool(notes)
 
     def type_text(self, text: str) -> None:
         """Put text in at the cursor and go there: someone typed while another part had the focus."""
@@ -236,7 +383,13 @@ class SearchLine(Vertical):
         count = len(answer.hits) + len(answer.documents)
         what = "documents" if answer.documents and not answer.hits else "sessions"
         took = f"{answer.took_ms:,.0f} ms" if answer.took_ms < 1_000 else f"{answer.took_ms / 1_000:.1f} s"
-        self._count = Content(f"{count:,} found · {took}" if answer.query.strip() else f"{count:,} {what}")
+        if not answer.query.strip():
+            text = f"{count:,} {what}"
+        elif self.size.width < _ROOMY:
+            text = f"{count:,} · {took}"
+        else:
+            text = f"{count:,} found · {took}"
+        self._count = Content(text)
         if final:
             self.stop_waiting()
         else:

@@ -46,6 +46,7 @@ class WorkingScreen(ResultsScreen):
         message.stop()
         snapshot = self._snapshot = message.snapshot
         self._reading = True
+        self._search_line.show_notes(snapshot.warnings)
         status = self.query_one(StatusLine)
         if message.done:
             if not self._background.indexing:

@@ -332,6 +332,18 @@ async def test_letters_typed_in_the_list_or_a_pane_go_to_the_search_line(memory:
         assert app.screen.query_one(SearchInput).value == "lg"
 
 
+async def test_a_letter_with_alt_is_a_key_and_types_nothing(memory: Any, make_app: MakeApp) -> None:
+    from textual.events import Key
+
+    app = make_app(memory)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settled(pilot, answered(app, ""))
+        # as it comes from a terminal that knows no newer protocol: with the letter it would print
+        app.post_message(Key("alt+d", "d"))
+        await settled(pilot, lambda: browse(app).deep)
+        assert app.screen.query_one(SearchInput).value == ""
+
+
 async def test_tab_goes_round_the_parts(memory: Any, make_app: MakeApp) -> None:
     app = make_app(memory)
     async with app.run_test(size=(120, 40)) as pilot:
