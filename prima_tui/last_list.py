@@ -21,7 +21,7 @@ from prima_tui.config import private_folder
 from prima_tui.forgotten import Forgotten
 from prima_tui.model.query import is_hidden
 from prima_tui.model.session import Session
-from prima_tui.search.library import Entry, Library, library_of
+from prima_tui.search.library import Entry, Library
 from prima_tui.sources.assemble import Part
 from prima_tui.sources.base import READER_VERSION, KnownFile, Scope, SourceFile
 from prima_tui.sources.places import resolved
@@ -55,9 +55,11 @@ class LastHistory(msgspec.Struct, frozen=True, gc=False, array_like=True):
 
     def library(self) -> Library:
         """Return the sessions as a library; their messages are not in the table yet."""
-        return library_of(
-            Entry(one.session, one.parts, (-1,) * len(one.parts), one.title, one.paths, "\n".join(one.paths))
-            for one in self.entries
+        return Library(
+            tuple(
+                Entry(one.session, one.parts, (-1,) * len(one.parts), one.title, one.paths, "\n".join(one.paths))
+                for one in self.entries
+            )
         )
 
 

@@ -68,13 +68,15 @@ class Searching(Stores):
         """
         started = time.perf_counter()
         text = text.encode("utf-8", "replace").decode()  # a shell may pass on bytes that are no text
-        if not text.strip() and (last := self._first_picture()):
+        listing = limit is None and not deep
+        if listing and not text.strip() and ((last := self._first_picture()) or self._history is None):
             shown = tuple(Hit(session, 0.0) for session in last)
             return Answer(text, mode, shown, took_ms=(time.perf_counter() - started) * 1000)
-        query, now = self._parsed(text, now)
-        if limit is None and not deep and (listed := self._listed(query)):
+        now = now or datetime.now(UTC).astimezone()
+        query = parse(text, now, self._open().source_ids)
+        if listing and not query.text and not query.phrases:
             took_ms = (time.perf_counter() - started) * 1000
-            return Answer(text, mode, listed, warnings=query.problems, took_ms=took_ms)
+            return Answer(text, mode, self._listed(query), warnings=tuple(query.problems), took_ms=took_ms)
         from prima_tui.search import combined
         from prima_tui.search.deep import search_extracts
         from prima_tui.search.keyword import query_words
@@ -125,14 +127,8 @@ class Searching(Stores):
             pending_files=waiting,
         )
 
-    def _parsed(self, text: str, now: datetime | None) -> tuple[Query, datetime]:
-        now = now or datetime.now(UTC).astimezone()
-        return parse(text, now, self._open().source_ids), now
-
     def _listed(self, query: Query) -> tuple[Hit, ...]:
-        """Return what filters alone list, newest first, for which no words are searched; () for any other query."""
-        if query.text or query.words or query.phrases:
-            return ()
+        """Return what filters alone list, newest first: a list needs neither the messages nor the database."""
         from prima_tui.search.library import listed
 
         return tuple(Hit(session, 0.0) for session in listed(self._open().library, query))

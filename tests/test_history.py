@@ -24,7 +24,7 @@ from prima_tui.index.embedder import Embedder
 from prima_tui.memory import Memory
 from prima_tui.model.hits import MODES, Cancel, Snapshot
 from prima_tui.model.session import Session
-from prima_tui.sources import base
+from prima_tui.sources import places
 from prima_tui.sources.base import SourceFile
 from prima_tui.sources.reading import read_files
 from tests.world import NOW, START, Turn, World, fingerprint, session_id
@@ -488,7 +488,7 @@ def test_the_list_of_another_version_or_scope_or_place_is_not_taken_over(world: 
     elsewhere = tmp_path / "elsewhere"
     world.workspace.rename(elsewhere)
     world.workspace.symlink_to(elsewhere)
-    base._resolved.cache_clear()
+    places._resolved.cache_clear()
     assert last.load() is None
     assert kept.exists()
 

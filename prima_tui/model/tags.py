@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
-from functools import cache
+from functools import cache, lru_cache
 
 TOPICS = ("bugfix", "refactor", "testing", "feature")
 
@@ -162,7 +162,7 @@ def _stems() -> dict[str, list[tuple[str, re.Pattern[str]]]]:
 
 def language_tags(paths: Iterable[str]) -> tuple[str, ...]:
     """Return the language tags of the files at these paths, sorted, each once; files of no known language give none."""
-    tags = {_language(path) for path in paths}
+    tags = set(map(_language, paths))
     tags.discard("")
     return tuple(sorted(tags))
 
@@ -187,6 +187,7 @@ def topic_tags(texts: Iterable[str]) -> tuple[str, ...]:
     return tuple(topic for topic in TOPICS if topic in found)
 
 
+@lru_cache(maxsize=4096)
 def _language(path: str) -> str:
     name = path.replace("\\", "/").rsplit("/", 1)[-1].strip()
     lowered = name.lower()

@@ -131,6 +131,8 @@ def _marker_length(line: str) -> int:
 
 def _one_line(text: str) -> str:
     """Return the text with control characters and runs of white space as single spaces, encodable as UTF-8."""
+    if text.isascii() and text.isprintable() and "  " not in text:
+        return text.strip()
     text = _SURROGATE.sub("\ufffd", _COLOUR_CODE.sub("", text))
     return _SPACES.sub(" ", _UNSHOWABLE.sub(" ", text)).strip()
 

@@ -119,13 +119,7 @@ class DocumentSearch:
         if self._prepared is not None and self._prepared[:2] == state:
             return self._prepared[2]
         documents = sorted(self._index.documents(), key=lambda one: (one.modified_at, one.path), reverse=True)
-        entries = tuple(self._entry(one) for one in documents if one.headings)
-        library = Library(
-            entries=entries,
-            by_key={entry.session.key: entry for entry in entries},
-            by_number={number: entry for entry in entries for number in entry.numbers if number >= 0},
-            by_place={(part.path, part.number): entry for entry in entries for part in entry.parts},
-        )
+        library = Library(tuple(self._entry(one) for one in documents if one.headings))
         self._prepared = (*state, library)
         return library
 

@@ -18,7 +18,7 @@ from prima_tui.sources.assemble import Assembled
 if TYPE_CHECKING:
     from prima_tui.search.columns import Columns
 
-__all__ = ["Entry", "Library", "build_library", "folded_paths", "library_of", "listed", "newest_first", "numbered"]
+__all__ = ["Entry", "Library", "build_library", "folded_paths", "listed", "newest_first", "numbered"]
 
 _EARLY = datetime.min.replace(tzinfo=UTC)
 
@@ -27,11 +27,21 @@ class Library(msgspec.Struct, frozen=True, dict=True):
     """All sessions of the scope as one frozen value, so that a search sees one state from start to end."""
 
     entries: tuple[Entry, ...] = ()
-    by_key: dict[tuple[str, str], Entry] = {}
-    by_number: dict[int, Entry] = {}
-    """Message table's part number to the session it belongs to."""
-    by_place: dict[tuple[str, int], Entry] = {}
-    """(file path, transcript number) to the session it belongs to."""
+
+    @cached_property
+    def by_key(self) -> dict[tuple[str, str], Entry]:
+        """A session's key to its entry."""
+        return {entry.session.key: entry for entry in self.entries}
+
+    @cached_property
+    def by_number(self) -> dict[int, Entry]:
+        """Message table's part number to the session it belongs to."""
+        return {one: entry for entry in self.entries for one in entry.numbers if one >= 0}
+
+    @cached_property
+    def by_place(self) -> dict[tuple[str, int], Entry]:
+        """(file path, transcript number) to the session it belongs to."""
+        return {(part.path, part.number): entry for entry in self.entries for part in entry.parts}
 
     @cached_property
     def columns(self) -> Columns:
@@ -66,32 +76,23 @@ def build_library(
             paths = folded_paths(item.session)
             title = fold(item.session.title)
             entries.append(Entry(item.session, item.parts, numbers, title, paths, "\n".join(paths)))
-    return library_of(entries)
-
-
-def library_of(entries: Iterable[Entry]) -> Library:
-    """Return the library of entries that are in order, newest first."""
-    entries = tuple(entries)
-    return Library(
-        entries=entries,
-        by_key={entry.session.key: entry for entry in entries},
-        by_number={one: entry for entry in entries for one in entry.numbers if one >= 0},
-        by_place={(part.path, part.number): entry for entry in entries for part in entry.parts},
-    )
+    return Library(tuple(entries))
 
 
 def numbered(library: Library, number: Callable[[str, int], int | None]) -> Library:
     """Return the library with each part's number in the message table as it is now."""
-    return library_of(
-        Entry(
-            one.session,
-            one.parts,
-            tuple(_or_none(number(part.path, part.number)) for part in one.parts),
-            one.title,
-            one.paths,
-            one.all_paths,
+    return Library(
+        tuple(
+            Entry(
+                one.session,
+                one.parts,
+                tuple(_or_none(number(part.path, part.number)) for part in one.parts),
+                one.title,
+                one.paths,
+                one.all_paths,
+            )
+            for one in library.entries
         )
-        for one in library.entries
     )
 
 

@@ -29,6 +29,7 @@ from prima_tui.sources.claude_code_folders import (
     is_own_place,
     is_workspace_folder,
     project_folder,
+    project_folder_name,
     recorded_folders,
     session_folder,
     stands_for,
@@ -120,7 +121,7 @@ class ClaudeCode:
         """
         if scope.everywhere:
             return True
-        folder, own = project_folder(Path(transcript.path)).name, transcript.workspace
+        folder, own = project_folder_name(transcript.path), transcript.workspace
         if is_workspace_folder(folder, scope):
             others = own is not None and stands_for(folder, own)
             if not others or any(same_place(own or "", place) for place in scope.own_folders):

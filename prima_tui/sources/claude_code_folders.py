@@ -261,6 +261,12 @@ def project_folder(path: PurePath) -> PurePath:
     return session.parent if session is not None else path.parent
 
 
+def project_folder_name(path: str) -> str:
+    """Return the name of the project folder that a session's file lies in; of a subagent's, that of its session's."""
+    folder, name = os.path.split(path)
+    return project_folder(PurePath(path)).name if name.startswith("agent-") else os.path.basename(folder)  # noqa: PTH119
+
+
 def session_folder(path: PurePath) -> PurePath | None:
     """Return ``<project folder>/<session id>`` for a subagent's file below it; None for any other file."""
     if is_agent_file(path):
