@@ -73,6 +73,8 @@ class Settings(msgspec.Struct, frozen=True):
     theme: str = ""
     keys: dict[str, str] = {}
     """Binding id to keys, as the screen's keymap takes it."""
+    resume_arguments: dict[str, tuple[str, ...]] = {}
+    """Source id to further arguments for its agent when a session is resumed."""
     moved_from: tuple[str, ...] = ()
     """Folders that were this workspace before it moved, all gone by now; only the workspace's own file can say so."""
     problems: tuple[str, ...] = ()
@@ -116,6 +118,11 @@ def load_settings(workspace: Path, paths: Paths | None = None) -> Settings:
                 keys.update({str(k): str(v) for k, v in value.items()})
             elif name == "model" and isinstance(value, dict):
                 model = _with_model_table(model, value, path, problems, trusted=path == own)
+            elif name == "resume" and isinstance(value, dict):
+                if path == own:
+                    values["resume_arguments"] = _resume_arguments(value, path, problems)
+                else:
+                    problems.append(f"{path}: resume can only be set in your own configuration; it is ignored")
             elif name == "moved_from" and path != own:
                 values[name] = tuple(_vanished_folders(value, path, problems))
             elif name == "theme" and isinstance(value, str):
@@ -125,6 +132,18 @@ def load_settings(workspace: Path, paths: Paths | None = None) -> Settings:
             else:
                 problems.append(f"{path}: {name} = {value!r} is not a setting, or not of its kind; it is ignored")
     return Settings(paths=paths, model=_complete(model, problems), keys=keys, problems=tuple(problems), **values)
+
+
+def _resume_arguments(table: Mapping[str, Any], path: Path, problems: list[str]) -> dict[str, tuple[str, ...]]:
+    """Return the further arguments for each agent: ``[resume.claude-code] arguments = ["--verbose"]``."""
+    found: dict[str, tuple[str, ...]] = {}
+    for source, value in table.items():
+        given = value.get("arguments") if isinstance(value, dict) and set(value) == {"arguments"} else None
+        if isinstance(given, list) and all(isinstance(one, str) and one.isprintable() for one in given):
+            found[source] = tuple(given)
+        else:
+            problems.append(f'{path}: resume.{source} is ignored: it holds no arguments = ["…"]')
+    return found
 
 
 def read_table(path: Path, problems: list[str]) -> Mapping[str, Any]:

@@ -154,9 +154,16 @@ class Memory(Searching):
         """Return the session's extract as markdown."""
         return extract_markdown(session, conversation.exchanges)
 
-    def resume_plan(self, session: Session) -> ResumePlan:
-        """Return what resuming the session will run and what stands against it."""
-        return plan_resume(session, self.scope.env, moved_from=self.scope.moved_from, now_in=self.scope.workspace)
+    def resume_plan(self, session: Session, *, fork: bool = False) -> ResumePlan:
+        """Return what resuming the session, or with ``fork`` a copy of it, will run and what stands against it."""
+        return plan_resume(
+            session,
+            self.scope.env,
+            moved_from=self.scope.moved_from,
+            now_in=self.scope.workspace,
+            arguments=self.settings.resume_arguments.get(session.source, ()),
+            fork=fork,
+        )
 
     # -- the documents ------------------------------------------------------------------------------------------
 

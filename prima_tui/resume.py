@@ -14,6 +14,7 @@ import msgspec
 
 from prima_tui.model.hits import ResumePlan
 from prima_tui.model.session import ResumeCommand, Session
+from prima_tui.open_elsewhere import open_elsewhere
 from prima_tui.sources.places import moved_place
 
 _LARGE_BYTES = 15_000_000
@@ -26,18 +27,28 @@ def plan_resume(
     *,
     moved_from: Sequence[str] = (),
     now_in: Path | None = None,
+    arguments: Sequence[str] = (),
+    fork: bool = False,
 ) -> ResumePlan:
     """Return the plan for one session: the command, its line for a shell, and a problem or warning if there is one.
 
     The command's own folder must exist, since agents look a session up by the folder they are started in; the agent
     is looked for on PATH and then as the user's login shell would (tools put there by a version manager). A session
     recorded in one of the folders ``moved_from`` is resumed in ``now_in``, the folder that these became.
+
+    ``arguments`` are the user's own for this agent, put behind its command; with ``fork`` a new session begins with all
+    of this one. A session that seems to be open in another terminal gives a warning.
     """
     command = session.resume
     if command is None:
         return ResumePlan(session, None, problem=_no_command(session))
+    if fork and not command.fork:
+        return ResumePlan(session, None, problem=f"{command.argv[0]} has no command that forks a session")
+    command = msgspec.structs.replace(command, argv=(*(command.fork if fork else command.argv), *arguments))
     moved = _moved(command, moved_from, now_in)
-    warning = _size_warning(session)
+    # a fork leaves the session alone, so it may be open
+    warnings = (_file_warning(session), "" if fork else _open_warning(session))
+    warning = "\n\n".join(filter(None, warnings))
     if moved is not None:
         said = (f"it was recorded in {command.cwd}, before that folder became {now_in}", command.elsewhere, warning)
         command, warning = moved, "\n\n".join(filter(None, said))
@@ -73,11 +84,25 @@ def _no_command(session: Session) -> str:
     return "there is no command that resumes this session; its folder isn't known on this computer"
 
 
-def _size_warning(session: Session) -> str:
+def _open_warning(session: Session) -> str:
+    found = open_elsewhere(session)
+    if found is None:
+        return ""
+    where = f" on {found.terminal}" if found.terminal else ""
+    return (
+        f"it seems to be open already, in process {found.process}{where}: two that write to one session mix up its "
+        "file; a fork of it does no harm"
+    )
+
+
+def _file_warning(session: Session) -> str:
     try:
         size = Path(session.paths[0]).stat().st_size if session.paths else 0
     except OSError:
-        return "its file can't be found any more"
+        return (
+            f"its file {session.paths[0]} can't be found any more, so the agent may not know the session; what was "
+            "said is here to read, to copy and to export"
+        )
     if size < _LARGE_BYTES:
         return ""
     return f"its file has {size / 1e6:.0f} MB: the agent may take long, or fail, to load it"

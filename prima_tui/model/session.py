@@ -90,6 +90,8 @@ class ResumeCommand(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     env: dict[str, str] = {}
     elsewhere: str = ""
     """What the agent has against being started in another folder than ``cwd``; "" when that is all the same to it."""
+    fork: tuple[str, ...] = ()
+    """The arguments that take the session up as a new one, the old one left as it is; empty where the agent can't."""
 
 
 class Transcript(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):

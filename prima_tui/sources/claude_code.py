@@ -385,7 +385,8 @@ def _transcript(
 
 def _resume_command(file: SourceFile, reading: _Reading, session_id: str) -> ResumeCommand:
     env = {"CLAUDE_CONFIG_DIR": str(reading.path.parent.parent.parent)} if file.kind.endswith(OTHER_ROOT) else {}
-    return ResumeCommand(("claude", "--resume", session_id), reading.workspace(), env, _ELSEWHERE)
+    argv = ("claude", "--resume", session_id)
+    return ResumeCommand(argv, reading.workspace(), env, _ELSEWHERE, fork=(*argv, "--fork-session"))
 
 
 def _recorded_name(path: Path) -> str:

@@ -191,7 +191,8 @@ def _read_rollout(file: SourceFile, problems: list[Problem], tools: RolloutTools
         exchanges = [msgspec.structs.replace(exchange, agent=agent) for exchange in exchanges]
     elif meta.get("id") or _UUID.fullmatch(session_id):
         # a name that stands in for a missing id is nothing that Codex could find
-        resume = ResumeCommand(("codex", "resume", session_id), folder, _environment(file))
+        fork = ("codex", "fork", session_id)
+        resume = ResumeCommand(("codex", "resume", session_id), folder, _environment(file), fork=fork)
     started, ended = rollout.times() or (_started(meta, file.path),) * 2
     return _transcript(
         file,

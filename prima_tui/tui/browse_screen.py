@@ -19,6 +19,7 @@ from prima_tui.tui.document_rows import DocumentRow, is_session
 from prima_tui.tui.documents_screen import DocumentsScreen
 from prima_tui.tui.extract_rows import is_extract
 from prima_tui.tui.log_screen import LogScreen
+from prima_tui.tui.open_folder import open_folder
 from prima_tui.tui.outcome import PickResult
 from prima_tui.tui.resuming import copy_resume_command, copy_text, resume
 from prima_tui.tui.scoped_screen import ScopedScreen
@@ -35,6 +36,8 @@ class BrowseScreen(ScopedScreen, ArrangingScreen, SearchesScreen, ViewsScreen, D
     BINDING_GROUP_TITLE = "Everywhere"
     BINDINGS: ClassVar[list[BindingType]] = [
         _binding("enter", "resume", "Resume", "Resume the selected session in its agent and folder", show=True),
+        _binding("alt+r", "fork", "Fork", "Resume a fork of the session: a new one that begins with all of it"),
+        _binding("alt+o", "open_folder", "Folder", "Open the session's folder"),
         _binding("ctrl+y", "copy_command", "Copy", "Copy the command that resumes the session", show=True),
         _binding("f2,ctrl+t", "next_mode", "Mode", "Search by words and meaning, by words, or by meaning", show=True),
         _binding("ctrl+g", "toggle_scope", "Scope", "This workspace, its repository, or everywhere", show=True),
@@ -95,8 +98,19 @@ class BrowseScreen(ScopedScreen, ArrangingScreen, SearchesScreen, ViewsScreen, D
         else:
             self.start_work(partial(self._resume, hit.session), group="resume", exclusive=True)
 
-    async def _resume(self, session: Session) -> None:
-        if await resume(self.app, self.memory, session, self._run):
+    def action_fork(self) -> None:
+        """Resume a fork of the selected session."""
+        if (hit := self._list.selected_hit) and is_session(hit):
+            self.start_work(partial(self._resume, hit.session, fork=True), group="resume", exclusive=True)
+
+    def action_open_folder(self) -> None:
+        """Open the selected session's folder."""
+        if (hit := self._list.selected_hit) and is_session(hit):
+            work = partial(open_folder, self.app, hit.session, self.memory.scope.env)
+            self.start_work(work, group="folder", exclusive=True)
+
+    async def _resume(self, session: Session, *, fork: bool = False) -> None:
+        if await resume(self.app, self.memory, session, self._run, fork=fork):
             self._previews.forget()
             self._shown_preview = ()
             self._background.refresh_now()

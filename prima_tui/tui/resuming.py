@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Protocol
 
 from textual.app import App, SuspendNotSupported
@@ -20,7 +21,7 @@ Run = Callable[[ResumeCommand], int]
 class Plans(Protocol):
     """What knows how a session is resumed."""
 
-    def resume_plan(self, session: Session) -> ResumePlan:
+    def resume_plan(self, session: Session, *, fork: bool = False) -> ResumePlan:
         """Return what resuming runs and what stands against it; may block, is called in a thread."""
         ...
 
@@ -46,9 +47,12 @@ async def copy_resume_command(app: App[Any], memory: Plans, session: Session) ->
         app.notify(plan.problem or "This session can't be resumed.", severity="warning", markup=False)
 
 
-async def resume(app: App[Any], memory: Plans, session: Session, run: Run = run_command) -> bool:
-    """Resume a session and come back; whether the agent ran. What stands against it is explained in a box."""
-    plan = await asyncio.to_thread(memory.resume_plan, session)
+async def resume(app: App[Any], memory: Plans, session: Session, run: Run = run_command, *, fork: bool = False) -> bool:
+    """Resume a session, or a fork of it, and come back; whether the agent ran.
+
+    What stands against it is explained in a box.
+    """
+    plan = await asyncio.to_thread(partial(memory.resume_plan, session, fork=fork))
     title = one_line(session.title)
     if plan.problem or plan.command is None:
         text = f"{title}\n\n{plan.problem or 'Its agent has no command to take it up again.'}"

@@ -326,12 +326,15 @@ class FakeMemory:
             self.indexing.wait(0.05)
         return IndexProgress(self.index_steps, self.index_steps, self.index_steps * 10, finished=True)
 
-    def resume_plan(self, found: Session) -> ResumePlan:
+    def resume_plan(self, found: Session, *, fork: bool = False) -> ResumePlan:
         problem = self.plan_problem
         if found.resume is None:
             problem = problem or "Its file was deleted; only the index still has it."
             return ResumePlan(found, None, "", problem)
         line = f"cd {WORKSPACE} && claude --resume {found.id}"
+        if fork:
+            forked = msgspec.structs.replace(found.resume, argv=(*found.resume.argv, "--fork-session"))
+            return ResumePlan(found, forked, f"{line} --fork-session", problem, self.plan_warning)
         return ResumePlan(found, found.resume, line, problem, self.plan_warning)
 
     def status(self) -> Status:
