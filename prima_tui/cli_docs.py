@@ -22,7 +22,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 @click.group()
 def docs() -> None:
-    """The project's own documents (.md, .markdown, .txt): index, search, ask."""
+    """The project's own documents: index, search, ask. Markdown and text; more kinds by patterns of your own."""
 
 
 def _options(command: Command) -> Command:

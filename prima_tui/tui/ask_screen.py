@@ -19,6 +19,7 @@ from textual.widgets import Input, Static
 from prima_tui.documents.citations import MARK
 from prima_tui.model.documents import Asked, DocumentHit, DocumentText
 from prima_tui.model.hits import Answer, Cancel, Cancelled
+from prima_tui.model.query import parse
 from prima_tui.model.text import shown
 from prima_tui.output_documents import citations_text
 from prima_tui.tui.document import Document, markdown_document
@@ -307,7 +308,7 @@ class AskScreen(Screen[None]):
             return
         hit = row.document
         text = await asyncio.to_thread(self._documents.text, hit.path)
-        document = await asyncio.to_thread(section_document, text, hit, ())
+        document = await asyncio.to_thread(_marked_section, text, hit, self._asked)
         pane.border_title = Content(one_line(f"{hit.path} · {lines_text(hit.first_line, hit.last_line)}"))
         pane.show(document)
 
@@ -331,3 +332,10 @@ class AskScreen(Screen[None]):
             copy_text(self.app, self._text)
         elif row := self._selected:
             copy_text(self.app, row.document.text)
+
+
+def _marked_section(text: DocumentText, hit: DocumentHit, question: str) -> Document:
+    """Return a chunk in its document, the words of the question that say something marked; runs in a thread."""
+    from prima_tui.search.questions import content_words
+
+    return section_document(text, hit, tuple(content_words(parse(question))))

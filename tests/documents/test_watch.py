@@ -237,3 +237,20 @@ def test_without_notifications_it_polls_and_says_so(root: Path, monkeypatch: pyt
     (root / "a.md").write_text("changed")
     one.until(one.current)
     one.stop()
+
+
+def test_what_is_in_a_collection_is_watched_too(tmp_path: Path) -> None:
+    root = tmp_path / "project"
+    (root / ".memory").mkdir(parents=True)
+    (root / ".memory" / "config.toml").write_text('[collections.code]\ninclude = ["*.py"]\n')
+    watching = Watching(root)
+    try:
+        before = len(watching.seen)
+        (root / "app.py").write_text("x = 1")
+        watching.until(lambda: len(watching.seen) > before)
+        before = len(watching.seen)
+        (root / "app.rs").write_text("fn a() {}")
+        time.sleep(watch.QUIET_SECONDS + 0.5)
+        assert len(watching.seen) == before
+    finally:
+        watching.stop()

@@ -14,6 +14,7 @@ from textual.widgets import Input
 from prima_tui.config import Settings, paths_below
 from prima_tui.documents_memory import Documents
 from prima_tui.tui.ask_screen import AskPane, AskScreen
+from prima_tui.tui.document_pane import DocumentPane
 from prima_tui.tui.notice_screen import NoticeScreen
 from prima_tui.tui.session_list import SessionList
 from tests.documents.chat_server import event, serving, start, streaming
@@ -57,6 +58,9 @@ async def test_the_question_in_the_search_line_is_asked_and_chunks_are_shown_in_
         assert app.screen.query_one("#question", Input).value == "install zebra"
         assert len(set(chunks(app))) == len(chunks(app))
         await settled(pilot, lambda: "setup.md · lines" in screen_text(app) and "Install zebra" in screen_text(app))
+        section = app.screen.query_one("#section", DocumentPane).document
+        assert section.words == ("install", "zebra")
+        assert section.match_count >= 2
         # nothing is configured: it says how
         await settled(pilot, lambda: "No language model is set" in screen_text(app))
         assert "config.toml" in screen_text(app)
