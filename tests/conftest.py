@@ -5,9 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from prima_tui.index.embedder import Embedder
 from tests.world import World
+
+# a busy machine is no fault of what is tested
+settings.register_profile("no deadline", deadline=None)
+settings.load_profile("no deadline")
 
 _ROOTS = (
     *("CLAUDE_CONFIG_DIR", "CLAUDE_CODE_PROJECT_DIR_NAME", "CODEX_HOME", "CODEX_SQLITE_HOME", "VSCODE_PORTABLE"),

@@ -37,7 +37,7 @@ from prima_tui.sources.claude_code_folders import (
 )
 from prima_tui.sources.claude_code_records import Record, Records
 from prima_tui.sources.claude_code_tools import SessionTools
-from prima_tui.sources.jsonl import LONGEST_LINE, instant
+from prima_tui.sources.jsonl import LONGEST_LINE, first_and_last
 from prima_tui.sources.places import same_place
 
 _SILENT = frozenset(
@@ -360,7 +360,7 @@ def _transcript(
     part: str = "",
 ) -> Transcript:
     """Return what is said alike of a session and of a subagent; ``part`` names the inline sidechain."""
-    started_at, ended_at = _first_and_last(reading.stamps.get(part, []))
+    started_at, ended_at = first_and_last(reading.stamps.get(part, []))
     titles = (title_from_prompt(text) for text in conversation.prompt_candidates())
     return Transcript(
         source=_SOURCE,
@@ -401,18 +401,3 @@ def _recorded_name(path: Path) -> str:
             if isinstance(value, str) and value.strip():
                 return value.strip()
     return ""
-
-
-def _first_and_last(stamps: Sequence[Stamp]) -> tuple[datetime | None, datetime | None]:
-    """Return the earliest and the latest of recorded times; those that are no time are passed over."""
-    texts = [stamp for stamp in stamps if type(stamp) is str]
-    if len(texts) == len(stamps) and texts:
-        first = texts[0]
-        length = len(first)
-        if first.endswith("Z") and all(len(text) == length and text.endswith("Z") for text in texts):
-            # one format in UTC: the texts stand in the order of the times
-            earliest, latest = instant(min(texts)), instant(max(texts))
-            if earliest is not None and latest is not None:
-                return earliest, latest
-    times = [when for stamp in stamps if (when := instant(stamp)) is not None]
-    return min(times, default=None), max(times, default=None)

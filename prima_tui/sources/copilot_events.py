@@ -17,7 +17,7 @@ import orjson
 from prima_tui.model.session import Exchange, FileChange, ToolUse
 from prima_tui.sources.base import Problem
 from prima_tui.sources.copilot_edits import changed_paths, parsed, replaced_texts
-from prima_tui.sources.jsonl import Lines, Record, instant
+from prima_tui.sources.jsonl import Lines, Record, first_and_last, instant
 from prima_tui.sources.tool_text import ToolLog, gave_text, given_text, summary_of
 
 _WITHOUT_TEXT_NAMES = """
@@ -37,6 +37,8 @@ user_input.requested
 """
 _WITHOUT_TEXT = frozenset(_WITHOUT_TEXT_NAMES.split())
 """Record types that say nothing a person said or was told, and no change of a file."""
+_COPIED = frozenset({"user.message", "assistant.message", "tool.execution_complete"})
+"""Record types that a resume or a replay can have written once more."""
 
 _UNIQUE_LENGTH = 16
 """Characters; ids of this length or longer do not meet by chance."""
@@ -91,7 +93,7 @@ class _Reading:
         self.agents: dict[str, str] = {}
         self.tools: list[tuple[str, FileChange]] = []
         self.failed: set[str] = set()
-        self.times: list[datetime] = []
+        self.stamps: list[object] = []
         self.seen: dict[str, set[int]] = {}
         self.unknown: Counter[str] = Counter()
         self.place_of: dict[str, int] = {}
@@ -104,15 +106,13 @@ class _Reading:
             return
         if not isinstance(data, dict):
             data = {}
-        at = instant(record.get("timestamp"))
-        if at is not None:
-            self.times.append(at)
+        stamp = record.get("timestamp")
+        self.stamps.append(stamp)
         if kind in _WITHOUT_TEXT:
             return
+        at = instant(stamp)
         identifier = _text(record.get("id"))
-        if kind in ("user.message", "assistant.message", "tool.execution_complete") and self.is_copy(
-            identifier, record
-        ):
+        if kind in _COPIED and self.is_copy(identifier, record):
             return
         match kind:
             case "user.message":
@@ -282,7 +282,7 @@ class _Reading:
         events.session_id = events.session_id or fallback_id
         events.exchanges = with_own_keys(ordered, events.session_id)
         events.files_changed = tuple(change for call, change in self.tools if not call or call not in self.failed)
-        events.started_at, events.ended_at = (min(self.times), max(self.times)) if self.times else (None, None)
+        events.started_at, events.ended_at = first_and_last(self.stamps)
         events.problems = tuple(problems_of(path, lines, self.unknown))
         return events
 

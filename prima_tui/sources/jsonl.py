@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -151,3 +151,18 @@ def instant(value: object) -> datetime | None:
     except (ValueError, OverflowError, OSError):
         pass
     return None
+
+
+def first_and_last(stamps: Sequence[object]) -> tuple[datetime | None, datetime | None]:
+    """Return the earliest and the latest of recorded times; those that are no time are passed over."""
+    texts = [stamp for stamp in stamps if type(stamp) is str]
+    if len(texts) == len(stamps) and texts:
+        first = texts[0]
+        length = len(first)
+        if first.endswith("Z") and all(len(text) == length and text.endswith("Z") for text in texts):
+            # one format in UTC: the texts stand in the order of the times
+            earliest, latest = instant(min(texts)), instant(max(texts))
+            if earliest is not None and latest is not None:
+                return earliest, latest
+    times = [when for stamp in stamps if (when := instant(stamp)) is not None]
+    return min(times, default=None), max(times, default=None)
