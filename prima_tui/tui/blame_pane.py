@@ -92,6 +92,9 @@ class BlamePane(LineView, inherit_bindings=False):
         """Go to the next or previous stretch of lines that one conversation wrote."""
         if self.view is not None:
             self.select(next_stretch(self.view, self.selected, step))
+            # what follows of the stretch is to be seen, too
+            if self.selected > self.scroll_offset.y + 2 * self.page_height // 3:
+                self.scroll_to(y=self.selected - self.page_height // 3, animate=False, force=True)
 
     def shift(self, step: int) -> None:
         """Show what is farther to the right (1) or left (-1) of long lines."""

@@ -66,7 +66,7 @@ def _looked_at(sources: Sequence[SourceStatus]) -> list[Content]:
             Content.assemble(
                 (f"{source.source:>15}", "bold"),
                 (f"  {state}", "$foreground 70%"),
-                (f" · {cut(where, 38)}{more}" if where else "", "$foreground 50%"),
+                (f" · {cut(where, 38 - len(more))}{more}" if where else "", "$foreground 50%"),
             )
         )
     return lines
