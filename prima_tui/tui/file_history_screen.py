@@ -77,8 +77,8 @@ class FileHistoryScreen(FilesScreen):
         """Open the session at the change, or the history of the selected file."""
         row = self._list.selected_row
         if not self._in_lines and isinstance(row, KnownFile):
-            everywhere = self._memory.scope.everywhere
-            self.type_path(absolute_path(row.last.path, row.last.session) if everywhere else row.shown)
+            one_folder = self._memory.scope.reach == "workspace"
+            self.type_path(row.shown if one_folder else absolute_path(row.last.path, row.last.session))
         elif place := self._selected():
             self.dismiss(place)
         elif self._in_lines:

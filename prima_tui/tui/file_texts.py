@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from textual.content import Content, Span
 
+from prima_tui.model.reach import Reach
 from prima_tui.tui.session_rows import one_line
 from prima_tui.tui.styled_lines import fitted
 
@@ -19,11 +20,17 @@ _STYLES = {
 _KEY = "bold $accent"
 
 
-def nothing_typed(everywhere: bool) -> Content:
+_WHERE: dict[Reach, str] = {
+    "workspace": "in this workspace",
+    "repository": "in this repository",
+    "everywhere": "on this computer",
+}
+
+
+def nothing_typed(reach: Reach) -> Content:
     """No session changed any file."""
-    where = "on this computer" if everywhere else "in this workspace"
     return Content.assemble(
-        (f"No session known {where} changed a file", "bold"),
+        (f"No session known {_WHERE[reach]} changed a file", "bold"),
         "\n\nChanges are known from an agent's own editing tools.\nWhat a command or a person changed is not recorded.",
         "\n\n",
         ("Esc", _KEY),
@@ -31,7 +38,7 @@ def nothing_typed(everywhere: bool) -> Content:
     )
 
 
-def nothing_known(part: str, on_disk: bool, everywhere: bool) -> Content:
+def nothing_known(part: str, on_disk: bool, reach: Reach) -> Content:
     """No session changed a file like the one typed."""
     text = one_line(part)
     parts: list[Content | str | tuple[str, str]] = [
@@ -42,8 +49,8 @@ def nothing_known(part: str, on_disk: bool, everywhere: bool) -> Content:
     ]
     if on_disk:
         parts += [(" F4", _KEY), "  show the file's lines all the same\n"]
-    if not everywhere:
-        parts += [("Esc", _KEY), "  and then Ctrl+G: look at every workspace"]
+    if reach != "everywhere":
+        parts += [("Esc", _KEY), "  and then Ctrl+G: look in more folders"]
     else:
         parts += [("Esc", _KEY), "  see all changed files"]
     return Content.assemble(*parts)

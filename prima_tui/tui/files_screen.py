@@ -175,13 +175,13 @@ class FilesScreen(Screen[SessionPlace | None]):
         if found.changes:
             self.remove_class("-empty")
         elif not found.place.part:
-            self._say_empty(nothing_typed(self._memory.scope.everywhere))
+            self._say_empty(nothing_typed(self._memory.scope.reach))
         else:
             self._start(partial(self._say_nothing_known, found.place.part), "lines")
 
     async def _say_nothing_known(self, part: str) -> None:
         path = await asyncio.to_thread(file_on_disk, part, self._memory.scope.workspace)
-        self._say_empty(nothing_known(part, path != "", self._memory.scope.everywhere))
+        self._say_empty(nothing_known(part, path != "", self._memory.scope.reach))
 
     def _say_empty(self, text: Content) -> None:
         self.add_class("-empty")

@@ -76,7 +76,8 @@ class StatisticsScreen(Screen[SessionPlace | str | None]):
         self._count()
 
     def _count(self) -> None:
-        where = "everywhere" if self._memory.scope.everywhere else "this workspace"
+        reach = self._memory.scope.reach
+        where = reach if reach == "everywhere" else f"this {reach}"
         query = one_line(self._asked.query)
         title = f"results of {query}" if self._of_results and query else "all sessions"
         self._pane.border_title = Content(f"Statistics · {title[:60]} · {where}")

@@ -60,7 +60,7 @@ def test_an_empty_history_says_where_was_looked(world: World, monkeypatch: pytes
     monkeypatch.setenv("HOME", str(world.home))
     memory = world.memory()
     memory.refresh()
-    text = no_history_text(memory.status(), False, False).plain
+    text = no_history_text(memory.status(), "workspace", False).plain
     assert "~/.claude" in text and "~/.codex" in text and "not installed" in text
     assert "Ctrl+G" in text and "F8" in text
 
@@ -68,8 +68,8 @@ def test_an_empty_history_says_where_was_looked(world: World, monkeypatch: pytes
 def test_a_folder_elsewhere_stays_as_it_is_and_names_are_shown_as_text() -> None:
     assert short_folder("/srv/x") == "/srv/x"
     status = Status("/w", (SourceStatus("odd\x1b", False, 0, 0, roots=("/a\x1b[0m", "/b")),), "", 0, 0, "m", None, "")
-    assert "\x1b" not in no_history_text(status, True, True).plain.replace("odd\x1b", "")
-    assert "and others" in no_history_text(status, True, True).plain
+    assert "\x1b" not in no_history_text(status, "everywhere", True).plain.replace("odd\x1b", "")
+    assert "and others" in no_history_text(status, "everywhere", True).plain
 
 
 def test_reading_says_how_far_and_that_one_can_leave() -> None:
