@@ -1,0 +1,71 @@
+"""What a benchmark found: one figure of several runs, how it is printed, and how a printed one is read again."""
+
+from __future__ import annotations
+
+import re
+import statistics
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+import msgspec
+
+Whose = Literal["prima-tui", "baseline"]
+_PRINTED = re.compile(
+    r"^(?P<name>\S.*?)\s+median\s+(?P<median>[\d.]+)\s+(?:least\s+(?P<least>[\d.]+)\s+)?worst\s+(?P<worst>[\d.]+)"
+    r"\s+(?P<unit>ms|s|MB)\s+n=(?P<runs>\d+)\s*$"
+)
+
+
+class Figure(msgspec.Struct, frozen=True):
+    """One thing that was measured some times."""
+
+    group: str
+    """What is compared with one another, and stands in one plot: ``start``, ``search``, …"""
+    name: str
+    unit: str
+    """``ms``, ``s``, ``MB``, or "" for a ratio."""
+    median: float
+    least: float
+    worst: float
+    runs: int = 1
+    whose: Whose = "prima-tui"
+
+    @property
+    def shown(self) -> str:
+        """The median, and the spread where there is one."""
+        spread = f" ({_short(self.least)} to {_short(self.worst)})" if self.runs > 1 else ""
+        return f"{_short(self.median)} {self.unit}".rstrip() + spread
+
+
+class Measured(msgspec.Struct, frozen=True):
+    """All figures of one size."""
+
+    size: int
+    of: str
+    """What is counted: ``sessions`` or ``exchanges``."""
+    figures: tuple[Figure, ...]
+    described: str = ""
+    """How large it is in bytes, lines and so on."""
+
+
+def figure(group: str, name: str, values: Sequence[float], unit: str = "ms", whose: Whose = "prima-tui") -> Figure:
+    """Return the figure of some runs, whose values are in ``unit`` already."""
+    return Figure(group, name, unit, statistics.median(values), min(values), max(values), len(values), whose)
+
+
+def printed(group: str, lines: Iterable[str]) -> list[Figure]:
+    """Return the figures that another benchmark printed, one on a line; other lines are passed over."""
+    found = []
+    for line in lines:
+        match = _PRINTED.match(line)
+        if match:
+            median, worst = float(match["median"]), float(match["worst"])
+            least = float(match["least"] or median)
+            found.append(Figure(group, match["name"], match["unit"], median, least, worst, int(match["runs"])))
+    return found
+
+
+def _short(value: float) -> str:
+    if value >= 1000:
+        return f"{value:,.0f}"
+    return f"{value:.3g}" if value < 100 else f"{value:.0f}"

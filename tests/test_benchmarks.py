@@ -1,0 +1,92 @@
+"""The benchmarks work: one run of everything on a small history, without a look at how long anything took."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from tests.benchmarks import report
+from tests.benchmarks.figures import Figure, Measured, figure, printed
+from tests.benchmarks.plots import plot
+
+
+def test_one_run_of_all_that_needs_no_terminal_writes_table_and_plots(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    report.main([str(tmp_path / "out"), "--smoke", "--only", "cold,warm,changed,commands,limits,tools,memory,meaning"])
+    text = (tmp_path / "out" / "README.md").read_text()
+    for row in (
+        "nothing kept: complete list",
+        "complete list, one file grown",
+        "search login --mode keyword --json",
+        "*plain read of all bytes*",
+        "memory: after 20 searches",
+        "search, after the query's vector",
+        "*SQL, array_cosine_similarity*",
+    ):
+        assert f"| {row} | " in text
+    measured = json.loads((tmp_path / "out" / "results.json").read_text())
+    assert [(one["size"], one["of"]) for one in measured] == [(60, "sessions"), (300, "exchanges")]
+    assert all(found["median"] > 0 for one in measured for found in one["figures"])
+    for name in ("cold", "warm", "memory", "meaning"):
+        ElementTree.parse(tmp_path / "out" / f"{name}.svg")
+        assert f"({name}.svg)" in text
+
+
+def test_a_history_is_made_by_the_script_once_and_large_ones_with_shorter_sessions(tmp_path: Path) -> None:
+    script = tmp_path / "make.py"
+    script.write_text(
+        "import sys; from pathlib import Path; home = Path(sys.argv[1]); home.mkdir(parents=True)\n"
+        "(home / 'arguments').write_text(' '.join(sys.argv[2:]))\n"
+    )
+    home, workspace = report.made_history(script, tmp_path, 100_000)
+    assert (home / "arguments").read_text() == f"--workspace {workspace} --sessions 100000 --scale 0.3"
+    assert report.made_history(script, tmp_path, 100_000) == (home, workspace)
+
+
+def test_figures_that_another_benchmark_prints_are_read_whatever_stands_between() -> None:
+    lines = [
+        '{"python": "3.11"}',
+        "first start: first paint                         median    123.4  worst    150.0 ms  n=5",
+        "something went its way",
+        "resident                                          median  80.0  least  79.0  worst  81.5 MB  n=3",
+    ]
+    assert printed("screen", lines) == [
+        Figure("screen", "first start: first paint", "ms", 123.4, 123.4, 150.0, 5),
+        Figure("screen", "resident", "MB", 80.0, 79.0, 81.5, 3),
+    ]
+
+
+def test_the_table_has_a_column_for_each_size_and_shows_the_spread() -> None:
+    small = Measured(100, "sessions", (figure("warm", "list", [0.2, 0.1, 0.3], "s"),))
+    large = Measured(
+        2000, "sessions", (figure("warm", "list", [1.0], "s"), figure("warm", "theirs", [2.0], "s", "baseline"))
+    )
+    assert report.table([small, large])[1:] == [
+        "| | 100 sessions | 2,000 sessions |",
+        "|---|---:|---:|",
+        "| **warm** | | |",
+        "| list | 0.2 s (0.1 to 0.3) | 1 s |",
+        "| *theirs* |  | 2 s |",
+    ]
+
+
+def test_a_plot_is_an_svg_with_each_line_named_and_colours_for_dark_pages() -> None:
+    lines = {"ours & <more>": [(100.0, 1.0), (1000.0, 3.0)], "theirs": [(100.0, 20.0), (1000.0, 300.0)]}
+    svg = plot("Search", "sessions", "ms", lines, frozenset({"theirs"}))
+    root = ElementTree.fromstring(svg)
+    space = "{http://www.w3.org/2000/svg}"
+    texts = [text.text for text in root.iter(f"{space}text")]
+    assert {"Search", "ours & <more>", "theirs", "1,000", "100 ms"} <= set(texts)
+    drawn = list(root.iter(f"{space}polyline"))
+    assert ["baseline" in (one.get("class") or "") for one in drawn] == [False, True]
+    assert "prefers-color-scheme: dark" in svg
+    for one in drawn:
+        for point in (one.get("points") or "").split():
+            x, y = map(float, point.split(","))
+            assert 0 <= x <= 720
+            assert 0 <= y <= 380
