@@ -88,5 +88,5 @@ def test_a_plot_is_an_svg_with_each_line_named_and_colours_for_dark_pages() -> N
     for one in drawn:
         for point in (one.get("points") or "").split():
             x, y = map(float, point.split(","))
-            assert 0 <= x <= 720
+            assert 0 <= x <= 800
             assert 0 <= y <= 380

@@ -1,6 +1,6 @@
-"""Measure the program on a made history: start, typing, commands, search by meaning.
+"""Measure the program on a made history: start, typing, commands. ``tests.benchmarks.report`` runs this and all else.
 
-    python -m tests.benchmarks HOME WORKSPACE [--only start,typing,commands,meaning]
+    python -m tests.benchmarks HOME WORKSPACE [--only start,typing,commands]
 
 HOME and WORKSPACE are folders with history (made by a generator, or real ones: they are only read). What the program
 keeps goes to a temporary folder. Figures are medians and worst cases of this run, on this machine, as it was loaded.
@@ -114,67 +114,12 @@ def measure_commands(workspace: Path, env: Mapping[str, str]) -> None:
         say(" ".join(argv), [timed(argv, workspace, env)[0] for _ in range(5)])
 
 
-def measure_meaning(env: Mapping[str, str], kept: Path, rows: int = 20_000) -> None:
-    """Search by meaning over made-up vectors of the real kind: load, query vector, comparison."""
-    import numpy as np
-
-    from prima_tui.index.embedder import Embedder
-    from prima_tui.index.vectors import SemanticIndex
-
-    index = SemanticIndex(kept / "meaning" / "index.duckdb", Embedder.name, lambda: None, print)
-    (kept / "meaning").mkdir(parents=True, exist_ok=True)
-    index.create()
-    vectors = np.random.default_rng(1).normal(size=(rows, 384)).astype("float32")
-    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    fill_index(index, vectors)
-    started = time.perf_counter()
-    index.load()
-    say(f"meaning: load {rows} exchanges", [time.perf_counter() - started])
-    embedder = Embedder(Path(env["XDG_CACHE_HOME"]) / "prima-tui")
-    started = time.perf_counter()
-    embedder.query("warm")
-    say("meaning: load the model, first query", [time.perf_counter() - started])
-    queries = [f"how did we fix the {word} in test {place}" for place, word in enumerate(WORDS * 4)]
-    times = []
-    for query in queries:
-        started = time.perf_counter()
-        vector = embedder.query(query)
-        times.append(time.perf_counter() - started)
-    say("meaning: query vector", times)
-    times = []
-    for place in range(20):
-        started = time.perf_counter()
-        index.similar(vectors[place] * 0.9 + vector * 0.1)
-        times.append(time.perf_counter() - started)
-    say(f"meaning: compare with {rows} exchanges", times)
-
-
-def fill_index(index: object, vectors: object) -> None:
-    """Write rows straight into the index file, since embedding so many would take hours."""
-    import duckdb
-
-    rows = len(vectors)  # type: ignore[arg-type]
-    connection = duckdb.connect(":memory:")
-    connection.execute(f"ATTACH '{index.path}' AS store")  # type: ignore[attr-defined]
-    flat = vectors.reshape(-1)  # type: ignore[attr-defined]
-    connection.execute(
-        "INSERT INTO store.exchanges BY NAME SELECT 'f' || (i // 384 // 15) || '.jsonl' AS path, 0 AS number,"
-        " (i // 384 % 15)::INTEGER AS position, 'claude-code' AS source, 's' || (i // 384 // 15) AS session_id,"
-        " (i // 384)::VARCHAR AS hash, '' AS user_text, '' AS assistant_text, list(v ORDER BY i)::FLOAT[384] AS vector,"
-        " 1 AS written FROM (SELECT column0 AS v, row_number() OVER () - 1 AS i FROM flat) GROUP BY i // 384"
-    )
-    connection.execute("UPDATE store.meta SET value = '1' WHERE name = 'written'")
-    connection.execute("DETACH store")
-    connection.close()
-    assert flat is not None and rows
-
-
 def main() -> None:
     """Run the measurements asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("home", type=Path)
     parser.add_argument("workspace", type=Path)
-    parser.add_argument("--only", default="start,commands,typing,meaning")
+    parser.add_argument("--only", default="start,commands,typing")
     given = parser.parse_args()
     wanted = given.only.split(",")
     kept = Path(tempfile.mkdtemp(prefix="prima-tui-bench-"))
@@ -190,8 +135,6 @@ def main() -> None:
             timed(["sessions"], given.workspace, env)
             measure_typing(given.workspace, env, "keyword")
             measure_typing(given.workspace, env, "combined")
-        if "meaning" in wanted:
-            measure_meaning(env, kept)
     finally:
         shutil.rmtree(kept, ignore_errors=True)
 

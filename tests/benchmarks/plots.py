@@ -9,8 +9,8 @@ from html import escape
 Line = Sequence[tuple[float, float]]
 """Points (size, value), in order."""
 
-_WIDTH, _HEIGHT = 720, 380
-_LEFT, _RIGHT, _TOP, _BOTTOM = 76, 230, 44, 48
+_WIDTH, _HEIGHT = 800, 380
+_LEFT, _RIGHT, _TOP, _BOTTOM = 76, 310, 44, 48
 _STYLE = """
   text { font: 13px system-ui, sans-serif; fill: #1f2328; }
   .title { font-weight: 600; font-size: 15px; }
@@ -18,6 +18,7 @@ _STYLE = """
   .linear { stroke: #818b98; stroke-width: 1; stroke-dasharray: 2 5; }
   .line { fill: none; stroke-width: 2; }
   .baseline { stroke-dasharray: 7 4; }
+  circle { fill: none; stroke-width: 2; }
   .c0 { stroke: #0969da; } .c1 { stroke: #bc4c00; } .c2 { stroke: #1a7f37; } .c3 { stroke: #8250df; }
   .c4 { stroke: #bf3989; } .c5 { stroke: #9a6700; } .c6 { stroke: #57606a; } .c7 { stroke: #cf222e; }
   @media (prefers-color-scheme: dark) {
