@@ -37,6 +37,8 @@ STATES: tuple[State, ...] = (
     ("help", DARK, WIDE, "", ("f1",)),
     ("palette", LIGHT, MIDDLE, "", ("ctrl+backslash",)),
     ("tools-open", DARK, MIDDLE, "webhook twice", ("alt+t", "ctrl+o")),
+    ("grouped", DARK, MIDDLE, "", ("alt+g",)),
+    ("find", LIGHT, MIDDLE, "webhook twice", ("ctrl+f", *"outbox", "enter")),
     ("file-history", DARK, WIDE, "", ("alt+f", *"bookings.py")),
     ("file-history-light", LIGHT, SMALL, "", ("alt+f", *"bookings.py")),
     ("file-lines", DARK, WIDE, "", ("alt+f", *"outbox.py", "f4", "alt+n", "alt+n")),

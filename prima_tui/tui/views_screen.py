@@ -17,7 +17,7 @@ from prima_tui.tui.extract_rows import is_extract
 from prima_tui.tui.file_history_screen import FileHistoryScreen, session_paths
 from prima_tui.tui.outcome import SessionPlace
 from prima_tui.tui.results_screen import Wanted
-from prima_tui.tui.session_arrangement import Arrangement
+from prima_tui.tui.session_arrangement import Arrangement, place_of
 from prima_tui.tui.statistics_screen import StatisticsScreen
 from prima_tui.tui.timeline_screen import Asked, TimelineScreen
 
@@ -102,10 +102,10 @@ class ViewsScreen(ConversationScreen):
 
     def _select(self, session: Session) -> bool:
         """Select a session that the list shows, and show it anew; whether the list shows it."""
-        places = [number for number, hit in enumerate(self._list.hits) if hit.session.key == session.key]
-        if not places:
+        place = place_of(self._list.hits, session.key)
+        if place < 0:
             return False
-        self._list.select(places[0])
+        self._list.select(place)
         self._shown_preview = ()
         self.post_message(messages.SessionHighlighted(self._list.selected_hit))
         return True
