@@ -117,6 +117,7 @@ class Assembler:
             elif source.contains(transcript, self._scope):
                 mains[transcript.session_id].append(transcript)
         _adopt_grandchildren(mains, children)
+        expires = source if isinstance(source, Expires) else None
         leading_only = bool(getattr(source, "leading_only", False))
         assembled: list[Assembled] = []
         for session_id, group in mains.items():
@@ -124,7 +125,7 @@ class Assembler:
             if not any(one.exchange_keys or one.files_changed for one in family):
                 continue
             places = [numbers[one.path, one.session_id, one.agent] for one in family]
-            expires_at = _expiry(source, group, files)
+            expires_at = _expiry(expires, group, files) if expires else None
             made_of = (family, len(group), places, [summaries.get(one.path) for one in group], expires_at)
             known = made.get((source.id, session_id))
             if known is not None and known[0] == made_of:
@@ -237,10 +238,8 @@ def _session(
     )
 
 
-def _expiry(source: Source, group: Sequence[Transcript], files: Mapping[str, SourceFile]) -> datetime | None:
+def _expiry(source: Expires, group: Sequence[Transcript], files: Mapping[str, SourceFile]) -> datetime | None:
     """Return when the last of a session's own files will be deleted by its agent; None: never."""
-    if not isinstance(source, Expires):
-        return None
     ends = [source.expires_at(files[one.path]) for one in group if one.path in files]
     return None if None in ends else max((end for end in ends if end is not None), default=None)
 

@@ -23,6 +23,7 @@ from prima_tui.sources.claude_code_cleanup import deleted_at
 from prima_tui.sources.claude_code_conversation import Conversation, Stamp
 from prima_tui.sources.claude_code_folders import (
     OTHER_ROOT,
+    config_root,
     config_roots,
     is_agent_file,
     is_compaction_run,
@@ -111,7 +112,7 @@ class ClaudeCode:
 
     def expires_at(self, file: SourceFile) -> datetime | None:
         """Return when Claude Code deletes the file: some days, which its settings say, after it was last written to."""
-        return deleted_at(project_folder(Path(file.path)).parent.parent, file.mtime_ns)
+        return deleted_at(config_root(file.path), file.mtime_ns)
 
     def contains(self, transcript: Transcript, scope: Scope) -> bool:
         """Tell whether a session lies in a project folder of the workspace and is not another project's there.

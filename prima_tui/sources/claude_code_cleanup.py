@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
-from pathlib import Path, PurePath
+from pathlib import Path
 
 import orjson
 
@@ -19,12 +19,12 @@ _LONGEST_DAYS = 36_500
 _SETTINGS_SECONDS = 5
 
 
-def deleted_at(root: PurePath, mtime_ns: int) -> datetime | None:
+def deleted_at(root: str, mtime_ns: int) -> datetime | None:
     """Return when the cleanup of the configuration folder ``root`` takes a file last written at ``mtime_ns``.
 
     None: not in anybody's lifetime.
     """
-    days = _kept_days(str(root), int(time.monotonic() / _SETTINGS_SECONDS))
+    days = _kept_days(root, int(time.monotonic() / _SETTINGS_SECONDS))
     if days >= _LONGEST_DAYS:
         return None
     try:

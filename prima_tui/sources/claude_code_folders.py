@@ -55,6 +55,11 @@ def config_roots(scope: Scope) -> list[tuple[Path, bool]]:
     return list(found.values())
 
 
+def config_root(session_file: str) -> str:
+    """Return the configuration folder that a session's file lies in: ``<root>/projects/<folder>/<id>.jsonl``."""
+    return os.path.dirname(os.path.dirname(os.path.dirname(session_file)))  # noqa: PTH120 (asked for every session)
+
+
 def _named_root(text: str, scope: Scope) -> Path:
     """Return the folder that a part of the variable names: ``~`` is the scope's home, composed Unicode as Claude's."""
     if text == "~" or text.startswith(("~/", "~\\")):

@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
+from textual.filter import LineFilter
 from textual.screen import Screen
 from textual.theme import Theme
 
 from prima_tui.model.hits import Mode
 from prima_tui.tui.background import REFRESH_SECONDS
 from prima_tui.tui.browse_screen import BrowseScreen
+from prima_tui.tui.keymap import keymap_problems, usable_keys
 from prima_tui.tui.outcome import PickResult, SessionPlace
+from prima_tui.tui.plain_terminal import AsciiFilter, speaks_unicode
 from prima_tui.tui.remembered import remembered
 from prima_tui.tui.resuming import Run, run_command
 from prima_tui.tui.search_line import SearchInput
+from prima_tui.tui.terminal import copy_by_tmux
 from prima_tui.tui.themes import DARK, OWN_THEMES, variable_defaults
 
 if TYPE_CHECKING:
@@ -107,11 +113,15 @@ class PrimaApp(App[PickResult | None]):
         )
         if place is not None:
             self._browse.open_first(place)
-        self.set_keymap(settings.keys)
+        self.set_keymap(usable_keys(settings.keys))
+        encoding = "" if self.is_headless else getattr(sys.__stdout__, "encoding", "")
+        self._ascii = AsciiFilter(enabled=not speaks_unicode(os.environ, encoding))
 
     def on_mount(self) -> None:
         """Textual's."""
         self.theme_changed_signal.subscribe(self, self._keep_theme)
+        for problem in keymap_problems(self._browse.memory.settings.keys):
+            self.notify(problem, severity="warning", timeout=12, markup=False)
         if not self.is_headless:
             # What was made by now stays for good. Left out of the garbage collector's rounds, which hold the
             # interpreter for some 100 ms with all of it, it can't make a keystroke late.
@@ -140,6 +150,20 @@ class PrimaApp(App[PickResult | None]):
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """Textual's: our own variables, for themes that don't set them."""
         return variable_defaults(self.current_theme.dark)
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """Textual's: what is done to every line before it is written."""
+        return [*super().get_line_filters(), self._ascii] if self._ascii.enabled else super().get_line_filters()
+
+    def get_key_display(self, binding: Binding) -> str:
+        """Textual's: how a key is named on the screen."""
+        return super().get_key_display(binding).replace("⏎", "enter" if self._ascii.enabled else "⏎")
+
+    def copy_to_clipboard(self, text: str) -> None:
+        """Textual's: copy by the terminal, which works over ssh too; inside tmux, which keeps that back, also by it."""
+        super().copy_to_clipboard(text)
+        if os.environ.get("TMUX") and not self.is_headless:
+            self.run_worker(partial(copy_by_tmux, text), thread=True, group="copy")
 
     def get_default_screen(self) -> Screen[None]:
         """Textual's: the main screen."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from typing import ClassVar
 
@@ -24,6 +25,7 @@ from prima_tui.tui.bindings import key_binding
 from prima_tui.tui.live_search import Kinds
 from prima_tui.tui.messages import DeepWanted, KindsWanted, LogWanted, ModeWanted, QueryChanged, ScopeWanted
 from prima_tui.tui.palette import layers
+from prima_tui.tui.plain_terminal import moves_less
 from prima_tui.tui.query_choices import QueryChoice, QueryChoices
 from prima_tui.tui.query_colours import QueryHighlighter, QuerySuggester
 
@@ -425,5 +427,6 @@ class SearchLine(Vertical):
 
     def _spin(self) -> None:
         self._spinner = self._spinner or self.set_interval(0.1, self._spin)
-        self._frame = (self._frame + 1) % len(_SPINNER)
+        if not moves_less(os.environ):
+            self._frame = (self._frame + 1) % len(_SPINNER)
         self._counted.update(Content(f"{_SPINNER[self._frame]} searching"), layout=False)

@@ -157,6 +157,8 @@ def segments(line: StyledLine, styles: Mapping[str, Style], base: Style) -> list
     text = line.text
     if not line.spans:
         return [Segment(text, base)] if text else []
+    if base.reverse:  # colours would become a patchwork of backgrounds
+        styles = {name: _weight(style) for name, style in styles.items()}
     edges = {0, len(text)}
     for start, end, _name in line.spans:
         edges.add(start)
@@ -170,6 +172,11 @@ def segments(line: StyledLine, styles: Mapping[str, Style], base: Style) -> list
                 style = style + styles[name]
         result.append(Segment(text[left:right], style))
     return result
+
+
+def _weight(style: Style) -> Style:
+    """The style without its colours."""
+    return Style(bold=style.bold, italic=style.italic, underline=style.underline)
 
 
 def fitted(parts: Sequence[tuple[str, str]], width: int, gap: str = " · ") -> StyledLine:

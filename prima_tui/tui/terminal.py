@@ -62,6 +62,17 @@ def _flush() -> None:
             stream.flush()  # type: ignore[union-attr]
 
 
+def copy_by_tmux(text: str) -> None:
+    """Put text into tmux's buffer and, where tmux may, on the clipboard of the terminal that it runs in."""
+    for options in (["-w"], []):  # -w since version 3.2
+        with contextlib.suppress(OSError, subprocess.SubprocessError):
+            done = subprocess.run(
+                ["tmux", "load-buffer", *options, "-"], input=text.encode(), capture_output=True, timeout=3, check=False
+            )
+            if done.returncode == 0:
+                return
+
+
 def run_in_terminal(argv: Sequence[str], cwd: str | None, env: Mapping[str, str]) -> int:
     """Run a program in the foreground with the whole terminal; return its exit code.
 

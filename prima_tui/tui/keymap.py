@@ -1,0 +1,65 @@
+"""Keys of the user's own: which of them can't be used, and why."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
+
+from textual.binding import Binding
+from textual.dom import DOMNode
+from textual.keys import Keys
+
+_MODIFIERS = frozenset({"ctrl", "alt", "shift", "super", "meta", "hyper"})
+_NAMES = frozenset(key.value.rsplit("+", 1)[-1] for key in Keys)
+
+
+def binding_ids() -> set[str]:
+    """Return the id of every binding of this program's own screens and widgets."""
+    return {
+        binding.id
+        for owner in _classes(DOMNode)
+        if owner.__module__.startswith("prima_tui.")
+        for binding in owner.__dict__.get("BINDINGS", ())
+        if isinstance(binding, Binding) and binding.id
+    }
+
+
+def _classes(base: type[DOMNode]) -> Iterator[type[DOMNode]]:
+    yield base
+    for one in base.__subclasses__():
+        yield from _classes(one)
+
+
+def is_key(text: str) -> bool:
+    """Tell whether this is the name of a key: ``f12``, ``ctrl+k``, ``alt+shift+up``, ``question_mark``."""
+    *modifiers, name = text.strip().split("+")
+    if not name or not _MODIFIERS.issuperset(modifiers):
+        return False
+    if len(name) == 1 or name in _NAMES:
+        return True
+    try:
+        unicodedata.lookup(name.replace("_", " "))
+    except KeyError:
+        return False
+    return True
+
+
+def keymap_problems(keys: Mapping[str, str]) -> list[str]:
+    """Return what is wrong with keys that were set, one sentence each."""
+    known = binding_ids()
+    problems = []
+    for name, given in keys.items():
+        if name not in known:
+            near = get_close_matches(name, known, 1)
+            hint = f" Did you mean {near[0]}?" if near else ""
+            problems.append(f"[keys] {name} is no action; F1 shows all.{hint}")
+        bad = [key.strip() for key in given.split(",") if not is_key(key)]
+        if bad:
+            problems.append(f"[keys] {name}: {', '.join(map(repr, bad))} is no key. Keys are like f12, ctrl+k, alt+up.")
+    return problems
+
+
+def usable_keys(keys: Mapping[str, str]) -> dict[str, str]:
+    """Return the keys that can be used; an action whose keys can't be keeps its own."""
+    return {name: given for name, given in keys.items() if all(is_key(key) for key in given.split(","))}

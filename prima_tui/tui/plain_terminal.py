@@ -1,0 +1,94 @@
+"""Terminals that can do less: no Unicode, few colours, movement not wanted."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from rich.cells import cell_len
+from rich.segment import Segment
+from textual.color import Color
+from textual.filter import LineFilter
+
+if TYPE_CHECKING:
+    from textual.app import App
+
+_NO_UNICODE_TERMINALS = frozenset({"linux", "vt100", "vt102", "vt220", "ansi", "dumb", "cons25"})
+_FEW_COLOURS = frozenset({"standard", "windows", None})
+_SIGNS = {
+    **dict.fromkeys("╭╮╰╯┌┐└┘├┤┬┴┼╔╗╚╝╠╣", "+"),
+    **dict.fromkeys("─━╌╍┄┅═▔–—−‐‑‒", "-"),
+    **dict.fromkeys("│┃▌▎▊▏▐║╎┆", "|"),
+    **dict.fromkeys("▁▂▃", "_"),
+    **dict.fromkeys("▄▅▆▇█▓■▀", "#"),
+    **dict.fromkeys("▒░", ":"),
+    **dict.fromkeys("❯▸▶►→›»", ">"),
+    **dict.fromkeys("←‹«◀⏎", "<"),
+    **dict.fromkeys("▾▼↓", "v"),
+    **dict.fromkeys("↑▲", "^"),
+    **dict.fromkeys("✕×✗✖", "x"),
+    **dict.fromkeys("•◆●★∙▪", "*"),
+    **dict.fromkeys("…·", "."),
+    **dict.fromkeys("“”„", '"'),
+    **dict.fromkeys("‘’‚", "'"),
+    "⚠": "!",
+    "✓": "+",
+    "✔": "+",
+    "\u00a0": " ",
+}
+_TURNING = "|/-\\"
+
+
+def speaks_unicode(env: Mapping[str, str], encoding: str | None) -> bool:
+    """Tell whether the terminal shows more than ASCII, as the locale, the output's encoding and ``TERM`` say.
+
+    No locale at all counts as Unicode, which is what terminals speak. Python itself sets ``LC_CTYPE`` in the plain C
+    locale; so that says nothing there.
+    """
+    if env.get("TERM", "") in _NO_UNICODE_TERMINALS:
+        return False
+    if encoding and "utf" not in encoding.lower():
+        return False
+    named = env.get("LC_ALL") or env.get("LANG") or ""
+    if not env.get("LC_ALL") and named.upper() not in ("C", "POSIX", ""):
+        named = env.get("LC_CTYPE") or named
+    return not named or "utf" in named.lower()
+
+
+@lru_cache(maxsize=8192)
+def ascii_text(text: str) -> str:
+    """Return text in ASCII of the same width: signs as like ones, letters without accents, the rest as ``?``."""
+    return text if text.isascii() else "".join(map(_ascii_sign, text))
+
+
+@lru_cache(maxsize=4096)
+def _ascii_sign(sign: str) -> str:
+    if sign.isascii():
+        return sign
+    if (known := _SIGNS.get(sign)) is not None:
+        return known
+    width = cell_len(sign)
+    if 0x2800 <= ord(sign) <= 0x28FF:
+        return _TURNING[ord(sign) % len(_TURNING)]
+    plain = unicodedata.normalize("NFKD", sign)[:1]
+    return plain if plain.isascii() and width == 1 else "?" * width
+
+
+class AsciiFilter(LineFilter):
+    """Draws everything in ASCII."""
+
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # noqa: ARG002
+        """Textual's: return the segments with their text in ASCII."""
+        return [Segment(ascii_text(text), style, control) for text, style, control in segments]
+
+
+def few_colours(app: App[Any]) -> bool:
+    """Tell whether the terminal has sixteen colours or fewer, so that a shade of the background can't be told."""
+    return app.no_color or (not app.is_headless and app.console.color_system in _FEW_COLOURS)
+
+
+def moves_less(env: Mapping[str, str]) -> bool:
+    """Tell whether the user wants no movement on the screen (``TEXTUAL_ANIMATIONS=none``)."""
+    return env.get("TEXTUAL_ANIMATIONS", "").strip().lower() == "none"
