@@ -34,7 +34,7 @@ _UNIT = 96
 """Vectors written in one transaction."""
 _GROUP = 64
 """Chunks that are gathered from several documents before any of them is embedded, for all workers to be busy."""
-_STEP = 8
+_STEP = 16
 """Texts embedded between two looks at the clock and the cancel token."""
 
 
