@@ -20,6 +20,7 @@ from prima_tui.cli_forget import forget
 from prima_tui.cli_index import index, rebuild
 from prima_tui.cli_moved import moved_from
 from prima_tui.cli_options import json_option, mode_option, open_memory, report_progress, scope_options
+from prima_tui.cli_serve import serve_browser
 from prima_tui.cli_show import show
 from prima_tui.cli_statistics import stats
 from prima_tui.cli_watch import watch
@@ -299,7 +300,7 @@ def serve_agents(workspace: Path | None, reach: Reach | None) -> None:
 
 
 docs.add_command(watch)
-for command in (show, stats, index, rebuild, forget, moved_from, install_skills, docs):
+for command in (show, serve_browser, stats, index, rebuild, forget, moved_from, install_skills, docs):
     program.add_command(command)
 
 

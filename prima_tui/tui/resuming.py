@@ -68,6 +68,12 @@ async def resume(app: App[Any], memory: Plans, session: Session, run: Run = run_
         copy_text(app, plan.shell_line)
     if answer != "yes" or plan.command is None:
         return False
+    if app.is_web:
+        # no terminal to hand over, and a browser may keep what is copied from the clipboard: it is shown to be taken
+        notice = NoticeScreen("In a terminal", f"{title}\n\n{plan.shell_line}", copy=True)
+        if await app.push_screen_wait(notice) == "copy":
+            copy_text(app, plan.shell_line)
+        return False
     return _hand_over(app, plan, run)
 
 

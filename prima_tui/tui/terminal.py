@@ -22,8 +22,12 @@ def screen_on_terminal() -> Iterator[None]:
 
     For ``x=$(prima-tui --pick)``: the terminal takes the place of standard input, output and error for the time of
     the ``with`` block, and everything is as before after it; so what is printed then goes where the caller wants it.
-    Nothing happens when all three are the terminal already. Raises PrimaError when there is no terminal.
+    Nothing happens when all three are the terminal already, or when the program draws for a browser. Raises PrimaError
+    when there is no terminal.
     """
+    if os.environ.get("TEXTUAL_DRIVER"):
+        yield
+        return
     if os.name != "posix" or all(os.isatty(number) for number in (0, 1, 2) if _is_open(number)):
         yield
         return
