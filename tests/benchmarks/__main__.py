@@ -19,12 +19,20 @@ import subprocess
 import sys
 import tempfile
 import time
+import uuid
 from collections.abc import Mapping
 from pathlib import Path
 
 from tests.benchmarks.terminal import Terminal
 
 PROGRAM = [sys.executable, "-m", "prima_tui"]
+BARE = [
+    sys.executable,
+    "-c",
+    "from textual.app import App\nfrom textual.widgets import Static\n"
+    "class Bare(App):\n    def compose(self):\n        yield Static('\u276f')\nBare().run()",
+]
+"""What Python and Textual alone take to their first paint: nothing made with them is there sooner."""
 WORDS = ("session cookie", "login", "vector store", "zzyzx", "the retry policy", "a", "rate limiter", "qui_mu")
 
 
@@ -45,11 +53,13 @@ def environment(home: Path, kept: Path) -> dict[str, str]:
     return {**env, **places, "HOME": str(home), "PYTHONPATH": str(Path(__file__).parents[2])}
 
 
-def timed(argv: list[str], cwd: Path, env: Mapping[str, str]) -> tuple[float, bytes]:
-    """Run a command; return (seconds, what it printed)."""
-    started = time.perf_counter()
+def timed(argv: list[str], cwd: Path, env: Mapping[str, str]) -> tuple[float, float, bytes]:
+    """Run a command; return (seconds, seconds of processor time, what it printed)."""
+    before, started = os.times(), time.perf_counter()
     done = subprocess.run([*PROGRAM, *argv], cwd=cwd, env=dict(env), capture_output=True, check=True)
-    return time.perf_counter() - started, done.stdout
+    seconds, after = time.perf_counter() - started, os.times()
+    worked = after.children_user + after.children_system - before.children_user - before.children_system
+    return seconds, worked, done.stdout
 
 
 COUNT = r"([\d,]+) sessions"
@@ -58,14 +68,21 @@ ROW = r"\[(?:transcript|Codex|VS Code|shared)"
 
 def measure_start(workspace: Path, env: Mapping[str, str], kept: Path) -> int:
     """First start with nothing kept, then later starts; return the number of sessions."""
-    total = len(json.loads(timed(["sessions", "--json"], workspace, env)[1])["sessions"])
+    total = len(json.loads(timed(["sessions", "--json"], workspace, env)[2])["sessions"])
     shutil.rmtree(kept / "cache", ignore_errors=True)
     complete = rf"\b{total:,} sessions"
+    bare = []
+    for _ in range(5):
+        terminal = Terminal(BARE, workspace, env)
+        bare.append(terminal.until("❯")[0] - terminal.started)
+        terminal.close()
+    say("Python and Textual alone: first paint", bare)
     terminal = Terminal(PROGRAM, workspace, env)
     say("first start: first paint", [terminal.until("❯")[0] - terminal.started])
     say("first start: newest sessions in the list", [terminal.until(ROW)[0] - terminal.started])
     say("first start: list complete", [terminal.until(complete)[0] - terminal.started])
     terminal.settle(3.0)
+    say("first start: most resident memory", [terminal.resident_mb(most=True)], "MB")
     terminal.close()
     paints, completes, memory = [], [], []
     for _ in range(5):
@@ -82,21 +99,24 @@ def measure_start(workspace: Path, env: Mapping[str, str], kept: Path) -> int:
 
 
 def measure_typing(workspace: Path, env: Mapping[str, str], mode: str) -> None:
-    """Type words key by key, eight keys a second; time the echo of each key and its results on screen."""
+    """Type words key by key; time the echo of each key and its first results on screen.
+
+    The screen settles before each key, so that a late answer by meaning to the key before is not taken for its own.
+    """
     terminal = Terminal([*PROGRAM, "--mode", mode], workspace, env)
     terminal.until(COUNT)
     terminal.settle(3.0)
     echoes, results = [], []
     for words in WORDS:
         for place, key in enumerate(words):
+            terminal.settle(0.125, 3.0)
             pressed = terminal.type(key)
-            if place >= 3:  # shorter beginnings stand elsewhere on the screen too
+            if place >= 2:  # shorter beginnings stand elsewhere on the screen too
                 echoes.append(terminal.until(re.escape(words[: place + 1].rstrip()))[0] - pressed)
             if key != " ":
                 # an answer that took as long as the one before changes nothing on the screen
                 with contextlib.suppress(TimeoutError):
                     results.append(terminal.until(r"found.{0,3}· [\d.]+ m?s", 1.0)[0] - pressed)
-            time.sleep(max(0.0, 0.125 - (time.perf_counter() - pressed)))
         terminal.type("\x1b")
         terminal.settle(0.4, 3.0)
     say(f"typing, {mode}: echo of the key", echoes)
@@ -104,14 +124,34 @@ def measure_typing(workspace: Path, env: Mapping[str, str], mode: str) -> None:
     terminal.close()
 
 
-def measure_commands(workspace: Path, env: Mapping[str, str]) -> None:
-    """Whole commands, with the catalog warm."""
+def measure_commands(workspace: Path, env: Mapping[str, str], kept: Path) -> None:
+    """Whole commands: all files to read, then none, then one that changed each time."""
+    shutil.rmtree(kept / "cache", ignore_errors=True)
+    say_command("sessions, nothing cached", [timed(["sessions"], workspace, env)])
     for argv in (
         ["sessions", "--json"],
         ["search", "login", "--mode", "keyword", "--json"],
         ["files", "app", "--json"],
     ):
-        say(" ".join(argv), [timed(argv, workspace, env)[0] for _ in range(5)])
+        say_command(" ".join(argv), [timed(argv, workspace, env) for _ in range(5)])
+    own = kept / "claude" / "projects" / re.sub(r"[^A-Za-z0-9]", "-", str(workspace)) / f"{uuid.uuid4()}.jsonl"
+    own.parent.mkdir(parents=True)
+    record = {"type": "user", "cwd": str(workspace), "sessionId": own.stem, "message": {"content": "One line more"}}
+    with_own = {**env, "CLAUDE_CONFIG_DIR": f"{env['HOME']}/.claude,{kept / 'claude'}"}
+    timed(["sessions"], workspace, with_own)
+    runs = []
+    for number in range(5):
+        with own.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(record | {"uuid": f"u{number}", "timestamp": f"2026-01-01T00:00:0{number}Z"}) + "\n")
+        runs.append(timed(["sessions"], workspace, with_own))
+    say_command("sessions, one file changed", runs)
+    say_command("sessions, no file changed", [timed(["sessions"], workspace, with_own) for _ in range(5)])
+
+
+def say_command(name: str, runs: list[tuple[float, float, bytes]]) -> None:
+    """Print what runs of a command took, by the clock and of the processors."""
+    say(name, [seconds for seconds, _worked, _printed in runs])
+    say(f"{name}: processor time", [worked for _seconds, worked, _printed in runs])
 
 
 def main() -> None:
@@ -129,8 +169,7 @@ def main() -> None:
         if "start" in wanted:
             print(measure_start(given.workspace, env, kept), "sessions")
         if "commands" in wanted:
-            timed(["sessions"], given.workspace, env)
-            measure_commands(given.workspace, env)
+            measure_commands(given.workspace, env, kept)
         if "typing" in wanted:
             timed(["sessions"], given.workspace, env)
             measure_typing(given.workspace, env, "keyword")

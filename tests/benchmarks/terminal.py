@@ -86,10 +86,10 @@ class Terminal:
         self._since += data
         return True
 
-    def resident_mb(self) -> float:
-        """Return the program's resident memory in MB."""
+    def resident_mb(self, *, most: bool = False) -> float:
+        """Return the program's resident memory in MB: now, or the most that it ever was."""
         status = Path(f"/proc/{self.pid}/status").read_text()
-        return int(status.split("VmRSS:")[1].split()[0]) / 1000
+        return int(status.split("VmHWM:" if most else "VmRSS:")[1].split()[0]) / 1000
 
     def close(self) -> None:
         """End the program."""
