@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable
-from itertools import groupby
+from collections.abc import Callable
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
@@ -59,32 +58,40 @@ def search_semantic(
         if entry is None:
             best.setdefault((one.source, one.session_id), one)
             continue
-        session = entry.session
-        known = best.setdefault(session.key, one)
-        if session.key not in sessions:
-            sessions[session.key] = session
-            # of two that are equally alike, the one whose file is there (the other is from before it was renamed)
-            if known.similarity == one.similarity:
-                best[session.key] = one
+        key = entry.session.key
+        if key in sessions:
+            continue
+        sessions[key] = entry.session
+        known = best.setdefault(key, one)
+        # of two that are equally alike, the one whose file is there (the other is from before it was renamed)
+        if known is not one and known.similarity == one.similarity:
+            best[key] = one
     gone = [key for key in best if key not in sessions]
     sessions.update((key, library.by_key[key].session) for key in gone if key in library.by_key)
     with contextlib.suppress(StoreBusy):
         for stored in index.sessions(key for key in gone if key not in sessions):
             sessions[stored.key] = as_deleted(stored)
-    hits = [
-        SemanticHit(sessions[key], one.similarity, one)
-        for key, one in best.items()
-        if key in sessions and matches(query, sessions[key])
-    ]
+    hits = []
+    for key, one in best.items():
+        session = sessions.get(key)
+        # without filters only a flag can keep a session out
+        if session is not None and (not (query.filters or session.flags) or matches(query, session)):
+            hits.append(SemanticHit(session, one.similarity, one))
     hits.sort(key=_similarity, reverse=True)
-    return _without_copies([hit for _alike, equals in groupby(hits, _similarity) for hit in _newest_first(equals)])
+    _newest_first_of_equals(hits)
+    return _without_copies(hits)
 
 
-def _newest_first(hits: Iterable[SemanticHit]) -> list[SemanticHit]:
-    equals = list(hits)
-    if len(equals) > 1:
-        equals.sort(key=lambda hit: newest_first(hit.session), reverse=True)
-    return equals
+def _newest_first_of_equals(hits: list[SemanticHit]) -> None:
+    """Order those that are equally alike, of hits that are in order otherwise."""
+    place = 0
+    while place < len(hits) - 1:
+        end = place + 1
+        while end < len(hits) and hits[end].similarity == hits[place].similarity:
+            end += 1
+        if end > place + 1:
+            hits[place:end] = sorted(hits[place:end], key=lambda hit: newest_first(hit.session), reverse=True)
+        place = end
 
 
 def as_deleted(session: Session) -> Session:

@@ -46,7 +46,7 @@ def vectors(count: int, embedder: Embedder) -> Iterator[np.ndarray]:
     real = np.stack(embedder.embed([f"User: {text}" for text in texts(120)]))
     for first in range(0, count, _UNIT):
         some = min(_UNIT, count - first)
-        made = real[chance.integers(0, len(real), some)] + chance.normal(0, 0.04, (some, 384))
+        made = real[chance.integers(0, len(real), some)] + chance.normal(0, 0.06, (some, 384))
         yield (made / np.linalg.norm(made, axis=1, keepdims=True)).astype(np.float32)
 
 
