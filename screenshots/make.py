@@ -37,7 +37,6 @@ STATES: tuple[State, ...] = (
     ("help", DARK, WIDE, "", ("f1",)),
     ("palette", LIGHT, MIDDLE, "", ("ctrl+backslash",)),
     ("tools-open", DARK, MIDDLE, "webhook twice", ("alt+t", "ctrl+o")),
-    ("grouped", DARK, MIDDLE, "", ("alt+g",)),
     ("find", LIGHT, MIDDLE, "webhook twice", ("ctrl+f", *"outbox", "enter")),
     ("file-history", DARK, WIDE, "", ("alt+f", *"bookings.py")),
     ("file-history-light", LIGHT, SMALL, "", ("alt+f", *"bookings.py")),
@@ -48,6 +47,8 @@ STATES: tuple[State, ...] = (
     ("statistics", DARK, (160, 46), "", ("alt+s", "down")),
     ("statistics-light", LIGHT, SMALL, "", ("alt+s",)),
     ("no-hits", DARK, SMALL, "quetzal marzipan", ("f2",)),
+    # last, since how the list is grouped is remembered
+    ("grouped", DARK, MIDDLE, "", ("alt+g",)),
 )
 # of a computer where nobody has talked to an agent yet
 WITHOUT_HISTORY: tuple[State, ...] = (

@@ -34,7 +34,7 @@ def _further(reach: Reach, verb: str) -> list[tuple[str, str]]:
     """Return the key that goes on to the next scope, and what it does; none where there is no further one."""
     if reach == "everywhere":
         return []
-    where = "this workspace's repository" if reach == "workspace" else "everywhere on this computer"
+    where = "in this workspace's repository" if reach == "workspace" else "everywhere on this computer"
     return [("Ctrl+G", f"{verb} {where}")]
 
 
