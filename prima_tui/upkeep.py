@@ -134,7 +134,7 @@ class Upkeep:
 
     def _unchanged(self, files: Mapping[str, SourceFile]) -> LastHistory | None:
         """Return what was kept the last time, if these are the very files; their texts must be in the catalog."""
-        last = self._last.load() if self._catalog_path.exists() else None
+        last = self._last.load() if self._has_catalog() else None
         self._last.release()
         return last if last is not None and last.is_of(files) else None
 
@@ -146,9 +146,16 @@ class Upkeep:
             self.library = last.library()
         return self._show(len(self._known), len(self._known), report)
 
+    def _has_catalog(self) -> bool:
+        """Tell whether there is a catalog to ask, without loading the database; False where it may not be seen."""
+        try:
+            return self._catalog_path.exists()
+        except OSError:
+            return False
+
     def _recall(self, files: Sequence[SourceFile]) -> None:
         """Take what the catalog knows of files in just this state."""
-        if not self._catalog_path.exists():
+        if not self._has_catalog():
             return
         known = self._catalog.load(files)
         with self._loading:

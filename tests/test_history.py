@@ -517,3 +517,19 @@ def test_without_the_catalog_nothing_is_taken_over(world: World) -> None:
     memory.refresh()
     assert memory._open()._readings
     assert answers(memory) == fresh_answers(world)
+
+
+def test_a_catalog_that_may_not_be_looked_at_costs_no_answer(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    world.believable()
+    expected = fresh_answers(world)
+    memory = world.memory()
+    real = Path.exists
+
+    def exists(path: Path) -> bool:
+        if path == memory.settings.paths.catalog:
+            raise PermissionError(13, "Permission denied")
+        return real(path)
+
+    monkeypatch.setattr(Path, "exists", exists)
+    memory.refresh()
+    assert answers(memory) == expected
