@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -46,4 +45,8 @@ def serve_browser(workspace: Path | None, reach: Reach | None, port: int, demo: 
 
 def command_for_shell(words: list[str], platform: str = sys.platform) -> str:
     """Return a command as one line for the system's shell, which Textual's server starts it with."""
-    return subprocess.list2cmdline(words) if platform == "win32" else f"exec {shlex.join(words)}"
+    if platform != "win32":
+        return f"exec {shlex.join(words)}"
+    from subprocess import list2cmdline
+
+    return list2cmdline(words)

@@ -7,7 +7,6 @@ import ipaddress
 import json
 import os
 import re
-import tempfile
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -313,6 +312,8 @@ def replace_file(path: Path, data: bytes) -> None:
 
     A link stays one and the file that it names is replaced; the mode stays too. Raises OSError, the old file unharmed.
     """
+    import tempfile  # seldom needed, and every start would pay for it
+
     path = path.resolve()
     descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     new = Path(name)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from prima_tui.model.session import Session
 from prima_tui.sources.base import KnowsFolders, Scope
 from prima_tui.sources.places import inside, is_vanished_namesake
-from prima_tui.sources.reading import FileReading
 from prima_tui.sources.registry import all_sources
 from prima_tui.sources.repository import repository_of
+
+if TYPE_CHECKING:
+    from prima_tui.sources.reading import FileReading
 
 
 def earlier_folders(
