@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import tempfile
 import time
 from functools import partial
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import ClassVar
 from textual.binding import BindingType
 from textual.content import Content
 
-from prima_tui.export import conversation_markdown, exchange_markdown
+from prima_tui.export import conversation_markdown, exchange_markdown, write_export
 from prima_tui.model.citation import citation
 from prima_tui.model.fences import code_blocks
 from prima_tui.model.hits import Hit
@@ -25,8 +26,10 @@ from prima_tui.tui.document_pane import DocumentPane
 from prima_tui.tui.document_rows import DocumentRow, is_session
 from prima_tui.tui.export_screen import export_conversation
 from prima_tui.tui.extract_pane import ExtractPane
+from prima_tui.tui.extract_rows import is_extract
 from prima_tui.tui.find_line import FindLine
 from prima_tui.tui.messages import SessionHighlighted
+from prima_tui.tui.opening import open_in_editor
 from prima_tui.tui.resuming import copy_text
 from prima_tui.tui.session_rows import count_text, one_line
 from prima_tui.tui.tool_blocks import Unfolded
@@ -54,8 +57,9 @@ class ConversationScreen(WorkingScreen):
         binding("ctrl+f", "find", "Find", "Find in the conversation", priority=True),
         binding("alt+c", "copy_exchange", "Copy exchange", "Copy the exchange in view as markdown"),
         binding("alt+b", "copy_code", "Copy code", "Copy the code block in view; again for the next one"),
-        binding("alt+a", "copy_all", "Copy all", "Copy the whole conversation as markdown"),
+        binding("alt+y", "copy_all", "Copy all", "Copy the whole conversation as markdown"),
         binding("alt+i", "copy_citation", "Cite", "Copy a command that opens this very exchange again"),
+        binding("alt+e", "edit_extract", "Extract in editor", "Open the session's extract in your editor"),
         binding("alt+x", "export", "Export", "Write the conversation to a Markdown or HTML file"),
     ]
 
@@ -269,3 +273,21 @@ class ConversationScreen(WorkingScreen):
         if (hit := self._list.selected_hit) and is_session(hit):
             work = partial(export_conversation, self.app, self.memory, hit.session, Path.cwd())
             self.start_work(work, group="export", exclusive=True)
+
+    def action_edit_extract(self) -> None:
+        """Open the selected session's extract in the user's editor."""
+        if (hit := self._list.selected_hit) and not isinstance(hit, DocumentRow):
+            self.start_work(partial(self._edit_extract, hit), group="resume", exclusive=True)
+
+    async def _edit_extract(self, hit: Hit) -> None:
+        path = Path(hit.session.id) if is_extract(hit) else await asyncio.to_thread(self._extract_file, hit.session)
+        await open_in_editor(self.app, path)
+
+    def _extract_file(self, session: Session) -> Path:
+        """The file of a session's extract: the one that is kept, else one made now among temporary files."""
+        kept = next((one.path for one in self.memory.extracts() if session.id in one.text), None)
+        if kept is not None:
+            return Path(kept)
+        path = Path(tempfile.mkdtemp(prefix="prima-tui-")) / "extract.md"
+        write_export(path, self.memory.extract(session, self.memory.conversation(session)))
+        return path

@@ -223,7 +223,7 @@ async def test_code_in_view_is_copied_and_the_key_again_takes_the_next(memory: A
         assert copied == ["\tfirst = 1", "second", "\tfirst = 1"]
         await pilot.press("alt+i")
         assert app.clipboard == f"prima-tui --open {found.id}#1"
-        await pilot.press("alt+a")
+        await pilot.press("alt+y")
         await settled(pilot, lambda: app.clipboard.startswith("# "))
         assert "second" in app.clipboard and "### #2" in app.clipboard
 
@@ -292,3 +292,20 @@ async def test_the_conversation_is_written_where_one_says_and_nothing_is_overwri
         await settled(pilot, lambda: isinstance(app.screen, NoticeScreen))
         await pilot.press("enter")
         await settled(pilot, lambda: "Then narwhals" in first.read_text("utf-8"))
+
+
+async def test_the_extract_opens_in_the_editor(memory: Any, make_app: MakeApp, monkeypatch: Any) -> None:
+    opened: list[str] = []
+
+    async def editor(_app: Any, path: Any) -> bool:
+        opened.append(path.read_text("utf-8"))
+        return True
+
+    monkeypatch.setattr("prima_tui.tui.conversation_screen.open_in_editor", editor)
+    monkeypatch.setattr(memory, "extracts", list, raising=False)
+    app = make_app(memory)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await ready(app, pilot)
+        await pilot.press("alt+e")
+        await settled(pilot, lambda: bool(opened))
+    assert opened[0].startswith("# Fix the login test")
