@@ -24,7 +24,7 @@ def test_one_run_of_all_that_needs_no_terminal_writes_table_and_plots(
         "complete list, one file grown",
         "search login --mode keyword --json",
         "*plain read of all bytes*",
-        "memory: after 20 searches",
+        "after 20 searches",
         "search, after the query's vector",
         "*SQL, array_cosine_similarity*",
     ):
@@ -54,11 +54,14 @@ def test_figures_that_another_benchmark_prints_are_read_whatever_stands_between(
         "first start: first paint                         median    123.4  worst    150.0 ms  n=5",
         "something went its way",
         "resident                                          median  80.0  least  79.0  worst  81.5 MB  n=3",
+        "rare words                               median     9.1  p99    15.5  worst    20.0 ms  n=40",
     ]
     assert printed("screen", lines) == [
-        Figure("screen", "first start: first paint", "ms", 123.4, 123.4, 150.0, 5),
+        Figure("screen, first start", "first paint", "ms", 123.4, 123.4, 150.0, 5),
         Figure("screen", "resident", "MB", 80.0, 79.0, 81.5, 3),
+        Figure("screen", "rare words", "ms", 9.1, 9.1, 20.0, 40, almost=15.5),
     ]
+    assert printed("screen", lines)[2].shown == "9.1 ms (99 %: 15.5, worst 20)"
 
 
 def test_the_table_has_a_column_for_each_size_and_shows_the_spread() -> None:

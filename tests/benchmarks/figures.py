@@ -11,8 +11,8 @@ import msgspec
 
 Whose = Literal["prima-tui", "baseline"]
 _PRINTED = re.compile(
-    r"^(?P<name>\S.*?)\s+median\s+(?P<median>[\d.]+)\s+(?:least\s+(?P<least>[\d.]+)\s+)?worst\s+(?P<worst>[\d.]+)"
-    r"\s+(?P<unit>ms|s|MB)\s+n=(?P<runs>\d+)\s*$"
+    r"^(?P<name>\S.*?)\s+median\s+(?P<median>[\d.]+)\s+(?:least\s+(?P<least>[\d.]+)\s+)?"
+    r"(?:p99\s+(?P<almost>[\d.]+)\s+)?worst\s+(?P<worst>[\d.]+)\s+(?P<unit>ms|s|MB)\s+n=(?P<runs>\d+)\s*$"
 )
 
 
@@ -29,11 +29,15 @@ class Figure(msgspec.Struct, frozen=True):
     worst: float
     runs: int = 1
     whose: Whose = "prima-tui"
+    almost: float = 0.0
+    """The 99th percentile, where it was printed."""
 
     @property
     def shown(self) -> str:
         """The median, and the spread where there is one."""
         spread = f" ({_short(self.least)} to {_short(self.worst)})" if self.runs > 1 else ""
+        if self.almost:
+            spread = f" (99 %: {_short(self.almost)}, worst {_short(self.worst)})"
         return f"{_short(self.median)} {self.unit}".rstrip() + spread
 
 
@@ -54,14 +58,20 @@ def figure(group: str, name: str, values: Sequence[float], unit: str = "ms", who
 
 
 def printed(group: str, lines: Iterable[str]) -> list[Figure]:
-    """Return the figures that another benchmark printed, one on a line; other lines are passed over."""
+    """Return the figures that another benchmark printed, one on a line; other lines are passed over.
+
+    What stands before a colon in a name is a group of its own.
+    """
     found = []
     for line in lines:
         match = _PRINTED.match(line)
         if match:
             median, worst = float(match["median"]), float(match["worst"])
             least = float(match["least"] or median)
-            found.append(Figure(group, match["name"], match["unit"], median, least, worst, int(match["runs"])))
+            within, _colon, name = match["name"].rpartition(": ")
+            of = f"{group}, {within}" if within and within != group else group
+            almost = float(match["almost"] or 0)
+            found.append(Figure(of, name, match["unit"], median, least, worst, int(match["runs"]), "prima-tui", almost))
     return found
 
 

@@ -15,6 +15,7 @@ import argparse
 import json
 import os
 import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -268,19 +269,20 @@ def plots(measured: list[Measured], out: Path) -> list[str]:
     names = []
     for of in dict.fromkeys(one.of for one in measured if one.size):
         some = [one for one in measured if one.of == of]
-        for group in dict.fromkeys(found.group for one in some for found in one.figures):
+        for group, unit in dict.fromkeys((found.group, found.unit) for one in some for found in one.figures):
             lines: dict[str, list[tuple[float, float]]] = {}
-            theirs, unit = set(), ""
+            theirs = set()
             for one in sorted(some, key=lambda one: one.size):
                 for found in one.figures:
-                    if found.group == group and found.median > 0:
+                    if (found.group, found.unit) == (group, unit) and found.median > 0:
                         lines.setdefault(found.name, []).append((one.size, found.median))
-                        unit = found.unit
                         if found.whose == "baseline":
                             theirs.add(found.name)
             if lines:
-                name = f"{group.replace(', ', '-').replace(' ', '-')}.svg"
-                (out / name).write_text(plot(group.capitalize(), of, unit, lines, frozenset(theirs)), encoding="utf-8")
+                title = f"{group}, memory" if unit == "MB" and "memory" not in group else group
+                name = f"{re.sub('[^a-z0-9]+', '-', title.lower())}.svg"
+                svg = plot(title[0].upper() + title[1:], of, unit, lines, frozenset(theirs))
+                (out / name).write_text(svg, encoding="utf-8")
                 names.append(name)
     return names
 
