@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prima_tui.model.dates import Period
+from prima_tui.model.likeness import Letters, letters_of
 from prima_tui.model.many_texts import ManyTexts, utf8
 from prima_tui.model.query import Filter, Query, asks_for_hidden, is_hidden, looked_at_by, passes
 from prima_tui.model.scoring import CHANGES_COUNTED, RECENCY_POINTS, RECENT, aware
@@ -67,6 +68,18 @@ class Columns:
     @cached_property
     def _entry_of_path(self) -> Rows:
         return np.repeat(np.arange(len(self._entries)), self._path_counts)
+
+    @cached_property
+    def names(self) -> tuple[list[str], Rows]:
+        """Every title and every name of a changed file, and the row of the session each is of."""
+        names = [entry.title for entry in self._entries]
+        names += [path.rsplit("/", 1)[-1] for entry in self._entries for path in entry.paths]
+        return names, np.concatenate((np.arange(len(self._entries)), self._entry_of_path))
+
+    @cached_property
+    def letters(self) -> Letters:
+        """The letters of each of the names, counted."""
+        return letters_of(self.names[0])
 
     # -- where messages belong ----------------------------------------------------------------------------------
 

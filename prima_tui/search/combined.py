@@ -23,7 +23,8 @@ from prima_tui.model.query import Query
 from prima_tui.model.scoring import found_by_both, rescaled
 from prima_tui.model.session import Session
 from prima_tui.model.text import fold
-from prima_tui.search.keyword import alike, find_words, search_keyword
+from prima_tui.search.alike import alike
+from prima_tui.search.keyword import find_words, search_keyword
 from prima_tui.search.keyword_hits import KeywordHit, KeywordHits
 from prima_tui.search.library import Entry, Library, newest_first
 from prima_tui.search.semantic import SemanticHit
@@ -107,14 +108,14 @@ def _on_one_scale(library: Library, by_word: KeywordHits, by_meaning: Sequence[S
     meanings: list[int] = [-1] * len(by_word)
     """For each hit the place of what was found of it by meaning; the first hits are those found by word."""
     for number, hit in enumerate(by_meaning):
-        alike = rescaled(hit.similarity, 1.0)
+        score = rescaled(hit.similarity, 1.0)
         row = library.columns.row_of.get(hit.session.key)
         place = None if row is None else rows_found.get(row)
         if place is not None:
-            scores[place] = found_by_both(scores[place], alike)
+            scores[place] = found_by_both(scores[place], score)
             meanings[place] = number
         else:
-            scores.append(alike)
+            scores.append(score)
             ages.append(_age_among(library.entries, hit.session) if row is None else row)
             meanings.append(number)
     order = np.lexsort((np.array(ages), -np.array(scores)))

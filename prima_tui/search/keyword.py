@@ -7,32 +7,25 @@ never touches the semantic index.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
-from rapidfuzz import fuzz, process
 
 from prima_tui.index.messages import MessageTable
 from prima_tui.index.part_matches import PartMatches, of_more_words
 from prima_tui.model.hits import Cancel
 from prima_tui.model.query import Query
 from prima_tui.model.scoring import keyword_score
-from prima_tui.model.session import Session
 from prima_tui.model.text import fold
 from prima_tui.search.columns import Columns, Flags, Rows
 from prima_tui.search.keyword_hits import Evidence, KeywordHits
-from prima_tui.search.library import Entry, Library, newest_first
+from prima_tui.search.library import Entry, Library
 from prima_tui.search.tools import ToolMatch, ToolTexts, find_in_tools
 
-_ALIKE_FLOOR = 70
-_ALIKE_MOST = 8
 _WORDS_AT_ONCE = 64
-_SLICE = 1_000
-"""Comparisons at a time: each slice holds the interpreter lock for some milliseconds."""
 
 
 def search_keyword(
@@ -77,11 +70,6 @@ def search_keyword(
     # the entries stand newest first, and a stable sort keeps that order among equals
     order = np.argsort(-scores, kind="stable")
     return KeywordHits(library, rows[order], scores[order], evidence, whole)
-
-
-def matching(library: Library, query: Query) -> Sequence[Entry]:
-    """Return the entries that satisfy the query's filters, newest first."""
-    return [library.entries[row] for row in np.flatnonzero(library.columns.selected(query))]
 
 
 def query_words(query: Query) -> list[str]:
@@ -248,26 +236,3 @@ def _on_its_own(entry: Entry, origin: Entry, asked: _Asked) -> bool:
         for number, part in zip(entry.numbers, entry.parts, strict=True)
         if number >= 0
     )
-
-
-def alike(library: Library, query: Query, cancel: Cancel | None = None) -> list[Session]:
-    """Return sessions whose title or a changed path is like the query (over a floor), most alike first, at most 8."""
-    text = fold(query.text)
-    if len(text) < 3:
-        return []
-    likeness: dict[tuple[str, str], float] = {}
-    entries = matching(library, query)
-    choices = [(entry.title, entry) for entry in entries]
-    choices += [(path.rsplit("/", 1)[-1], entry) for entry in entries for path in entry.paths]
-    for first in range(0, len(choices), _SLICE):
-        if cancel is not None:
-            cancel.check()
-        part = choices[first : first + _SLICE]
-        for _text, score, place in process.extract(
-            text, [choice[0] for choice in part], scorer=fuzz.WRatio, score_cutoff=_ALIKE_FLOOR, limit=None
-        ):
-            key = part[place][1].session.key
-            likeness[key] = max(likeness.get(key, 0.0), score)
-        time.sleep(0)
-    best = sorted(likeness, key=lambda key: (likeness[key], newest_first(library.by_key[key].session)), reverse=True)
-    return [library.by_key[key].session for key in best[:_ALIKE_MOST]]
