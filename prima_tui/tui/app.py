@@ -55,10 +55,6 @@ class PrimaApp(App[PickResult | None]):
         "key_line.tcss",
         "notice_screen.tcss",
         "find_line.tcss",
-        "file_history.tcss",
-        "ask_screen.tcss",
-        "timeline.tcss",
-        "statistics.tcss",
     ]
     COMMAND_PALETTE_BINDING = "ctrl+backslash"
     ESCAPE_TO_MINIMIZE = False

@@ -86,6 +86,7 @@ class AskPane(DocumentPane):
 class AskScreen(Screen[None]):
     """Question, chunks, answer, and the chunk that is selected in its document."""
 
+    CSS_PATH = "ask_screen.tcss"
     AUTO_FOCUS = "#question"
     BINDING_GROUP_TITLE = "Asking the documents"
     HELP = """

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import tempfile
 import time
 from functools import partial
 from pathlib import Path
@@ -12,7 +11,6 @@ from typing import ClassVar
 from textual.binding import BindingType
 from textual.content import Content
 
-from prima_tui.export import conversation_markdown, exchange_markdown, write_export
 from prima_tui.model.citation import citation
 from prima_tui.model.fences import code_blocks
 from prima_tui.model.hits import Hit
@@ -24,7 +22,6 @@ from prima_tui.tui.conversation_pane import ConversationPane
 from prima_tui.tui.document import Document, with_words
 from prima_tui.tui.document_pane import DocumentPane
 from prima_tui.tui.document_rows import DocumentRow, is_session
-from prima_tui.tui.export_screen import export_conversation
 from prima_tui.tui.extract_pane import ExtractPane
 from prima_tui.tui.extract_rows import is_extract
 from prima_tui.tui.find_line import FindLine
@@ -221,6 +218,8 @@ class ConversationScreen(WorkingScreen):
             self.start_work(partial(self._copy_exchange, hit.session, place), group="copy", exclusive=True)
 
     async def _copy_exchange(self, session: Session, place: int) -> None:
+        from prima_tui.export import exchange_markdown
+
         conversation = await asyncio.to_thread(self.memory.conversation, session)
         if 0 <= place < len(conversation.exchanges):
             copy_text(self.app, exchange_markdown(conversation.exchanges[place]))
@@ -257,6 +256,8 @@ class ConversationScreen(WorkingScreen):
             self.start_work(partial(self._copy_all, hit.session), group="copy", exclusive=True)
 
     async def _copy_all(self, session: Session) -> None:
+        from prima_tui.export import conversation_markdown
+
         conversation = await asyncio.to_thread(self.memory.conversation, session)
         text = await asyncio.to_thread(conversation_markdown, conversation)
         self.app.copy_to_clipboard(text.encode("utf-8", "replace").decode())
@@ -271,6 +272,8 @@ class ConversationScreen(WorkingScreen):
     def action_export(self) -> None:
         """Write the conversation to a file."""
         if (hit := self._list.selected_hit) and is_session(hit):
+            from prima_tui.tui.export_screen import export_conversation
+
             work = partial(export_conversation, self.app, self.memory, hit.session, Path.cwd())
             self.start_work(work, group="export", exclusive=True)
 
@@ -285,6 +288,10 @@ class ConversationScreen(WorkingScreen):
 
     def _extract_file(self, session: Session) -> Path:
         """The file of a session's extract: the one that is kept, else one made now among temporary files."""
+        import tempfile
+
+        from prima_tui.export import write_export
+
         kept = next((one.path for one in self.memory.extracts() if session.id in one.text), None)
         if kept is not None:
             return Path(kept)

@@ -14,7 +14,6 @@ from prima_tui.errors import PrimaError
 from prima_tui.model.hits import Answer
 from prima_tui.model.query import parse
 from prima_tui.tui import messages
-from prima_tui.tui.ask_screen import AskScreen
 from prima_tui.tui.bindings import browse_binding
 from prima_tui.tui.document_rows import DocumentRow
 from prima_tui.tui.live_search import KINDS
@@ -100,6 +99,8 @@ class DocumentsScreen(WorkingScreen):
         self.start_work(self._ask, group="ask", exclusive=True)
 
     async def _ask(self) -> None:
+        from prima_tui.tui.ask_screen import AskScreen
+
         documents = await asyncio.to_thread(self.memory.documents)
         if documents is None:
             self.action_make_project()

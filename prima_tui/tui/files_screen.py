@@ -59,6 +59,7 @@ class Progress(Message):
 class FilesScreen(Screen[SessionPlace | None]):
     """A path is typed; below stand the sessions that changed it, or its lines with who wrote them."""
 
+    CSS_PATH = "file_history.tcss"
     AUTO_FOCUS = "#file-query"
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-medium"), (160, "-wide")]  # noqa: RUF012  (Textual's)
 

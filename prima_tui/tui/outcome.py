@@ -1,4 +1,4 @@
-"""What the screen gives back to who started it."""
+"""What one screen gives another: the results it is of, and what it ends with."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from prima_tui.model.hits import Mode
 from prima_tui.model.session import Session
 
 
@@ -22,3 +23,11 @@ class SessionPlace(NamedTuple):
     session: Session
     exchange: int | None
     """Place of the exchange, from 0; None for where the conversation opens by itself."""
+
+
+class Asked(NamedTuple):
+    """The search whose results a view is of."""
+
+    query: str
+    mode: Mode
+    deep: bool = False

@@ -17,10 +17,9 @@ from prima_tui.model.statistics import Statistics, statistics
 from prima_tui.tui.bindings import key_binding
 from prima_tui.tui.cancellable import in_thread
 from prima_tui.tui.key_line import KeyLine
-from prima_tui.tui.outcome import SessionPlace
+from prima_tui.tui.outcome import Asked, SessionPlace
 from prima_tui.tui.session_rows import one_line
 from prima_tui.tui.statistics_pane import StatisticsPane
-from prima_tui.tui.timeline_screen import Asked
 
 if TYPE_CHECKING:
     from prima_tui.memory import Memory
@@ -33,6 +32,7 @@ def _bind(key: str, action: str, text: str, tooltip: str, show: bool = False) ->
 class StatisticsScreen(Screen[SessionPlace | str | None]):
     """Its result is a query to search for, a session to open, or None."""
 
+    CSS_PATH = "statistics.tcss"
     AUTO_FOCUS = "StatisticsPane"
     BINDING_GROUP_TITLE = "Statistics"
     HELP = """

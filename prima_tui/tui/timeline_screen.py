@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Sequence
 from datetime import UTC, date, datetime
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events
 from textual.app import ComposeResult
@@ -15,7 +15,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from prima_tui.errors import PrimaError
-from prima_tui.model.hits import Cancel, Mode
+from prima_tui.model.hits import Cancel
 from prima_tui.model.query import parse
 from prima_tui.model.query_edit import with_filter, without_filter
 from prima_tui.model.session import Session
@@ -23,6 +23,7 @@ from prima_tui.model.timeline import SCALES, Scale, Timeline, date_value, days_o
 from prima_tui.tui.bindings import key_binding
 from prima_tui.tui.cancellable import in_thread
 from prima_tui.tui.key_line import KeyLine
+from prima_tui.tui.outcome import Asked
 from prima_tui.tui.palette import SPARE_SOURCE_COLOURS
 from prima_tui.tui.session_rows import count_text, one_line
 from prima_tui.tui.timeline_lines import stretch_text
@@ -33,14 +34,6 @@ if TYPE_CHECKING:
 
 _MOST_TAGS = 20
 _PAGE = 10
-
-
-class Asked(NamedTuple):
-    """The results that the timeline is of."""
-
-    query: str
-    mode: Mode
-    deep: bool = False
 
 
 class TagLine(Static):
@@ -82,6 +75,7 @@ def _bind(key: str, action: str, text: str, tooltip: str, show: bool = False) ->
 class TimelineScreen(ModalScreen[str | None]):
     """Its result is the query with the date (and the tag) that was chosen; None: nothing was."""
 
+    CSS_PATH = "timeline.tcss"
     VERTICAL_BREAKPOINTS = [(0, "-flat"), (14, "-low"), (36, "-high")]  # noqa: RUF012  (Textual's)
     BINDING_GROUP_TITLE = "Timeline"
     HELP = """

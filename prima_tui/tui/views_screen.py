@@ -1,4 +1,7 @@
-"""The main screen's other views of the history: files, months, figures; and a session that one of them opens here."""
+"""The main screen's other views of the history: files, months, figures; and a session that one of them opens here.
+
+Each view is loaded when it is opened first: most days one needs none, and every start would wait for all.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +17,9 @@ from prima_tui.tui.bindings import browse_binding
 from prima_tui.tui.conversation_screen import ConversationScreen
 from prima_tui.tui.extract_pane import ExtractPane
 from prima_tui.tui.extract_rows import is_extract
-from prima_tui.tui.file_history_screen import FileHistoryScreen, session_paths
-from prima_tui.tui.outcome import SessionPlace
+from prima_tui.tui.outcome import Asked, SessionPlace
 from prima_tui.tui.results_screen import Wanted
 from prima_tui.tui.session_arrangement import Arrangement, place_of
-from prima_tui.tui.statistics_screen import StatisticsScreen
-from prima_tui.tui.timeline_screen import Asked, TimelineScreen
 
 
 class ViewsScreen(ConversationScreen):
@@ -47,6 +47,8 @@ class ViewsScreen(ConversationScreen):
         self._open_file_history(message.path)
 
     def _open_file_history(self, typed: str) -> None:
+        from prima_tui.tui.file_history_screen import FileHistoryScreen, session_paths
+
         hit = self._list.selected_hit
         first = session_paths(hit.session) if hit and not is_extract(hit) else ()
         screen = FileHistoryScreen(self.memory, typed, first=first, run=self._run, clock=self._clock)
@@ -60,6 +62,8 @@ class ViewsScreen(ConversationScreen):
 
     def action_timeline(self) -> None:
         """Open the timeline of the present results."""
+        from prima_tui.tui.timeline_screen import TimelineScreen
+
         asked = Asked(self.query_text, self.mode, self.deep)
         self.app.push_screen(TimelineScreen(self.memory, asked, self._clock), self._search_for)
 
@@ -71,6 +75,8 @@ class ViewsScreen(ConversationScreen):
 
     def action_statistics(self) -> None:
         """Open the statistics of the present results, or of all sessions."""
+        from prima_tui.tui.statistics_screen import StatisticsScreen
+
         asked = Asked(self.query_text, self.mode, self.deep)
         self.app.push_screen(StatisticsScreen(self.memory, asked), self._left_statistics)
 

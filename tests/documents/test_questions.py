@@ -38,7 +38,9 @@ def documents(tmp_path_factory: pytest.TempPathFactory, embedder: Embedder) -> I
 def test_each_question_has_its_answer_in_the_documents(documents: Documents) -> None:
     assert len(QUESTIONS) == 30
     for one in QUESTIONS:
-        assert one["says"].lower() in (documents.root / one["file"]).read_text(encoding="utf-8").lower(), one["question"]
+        assert one["says"].lower() in (documents.root / one["file"]).read_text(encoding="utf-8").lower(), one[
+            "question"
+        ]
 
 
 @pytest.mark.parametrize(("mode", "at_least"), [("keyword", 17), ("semantic", 18), ("combined", 25)])
