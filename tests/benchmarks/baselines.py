@@ -6,6 +6,7 @@ A baseline whose program is not there is left out, and said so.
 from __future__ import annotations
 
 import shutil
+import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -65,6 +66,15 @@ def measure_tools(
         argv = [ripgrep, "--files-with-matches", "--no-ignore", "--hidden", "--ignore-case", WORD, *folders]
         found = [run(argv, workspace, env).seconds for _ in range(max(3, runs))]
         yield figure("search command", f"rg -il {WORD}", found, "s", "baseline")
+
+
+def tool_versions(venv: Path | None) -> list[str]:
+    """Return name and version of each of the other tools that is there."""
+    found = [path for name in ("fr", "rg") if (path := _program(name, venv)) is not None]
+    printed = [
+        subprocess.run([path, "--version"], capture_output=True, text=True, check=False).stdout for path in found
+    ]
+    return [one.stdout.splitlines()[0] for one in asked if one.stdout.strip()]
 
 
 def _program(name: str, venv: Path | None) -> Path | None:

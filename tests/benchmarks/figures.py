@@ -34,10 +34,13 @@ class Figure(msgspec.Struct, frozen=True):
 
     @property
     def shown(self) -> str:
-        """The median, and the spread where there is one."""
-        spread = f" ({_short(self.least)} to {_short(self.worst)})" if self.runs > 1 else ""
+        """The median, and the spread as far as it is known."""
         if self.almost:
             spread = f" (99 %: {_short(self.almost)}, worst {_short(self.worst)})"
+        elif self.least < self.median:
+            spread = f" ({_short(self.least)} to {_short(self.worst)})"
+        else:
+            spread = f" (worst {_short(self.worst)})" if self.worst > self.median else ""
         return f"{_short(self.median)} {self.unit}".rstrip() + spread
 
 

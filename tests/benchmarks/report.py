@@ -47,7 +47,7 @@ GROUPS = (
     "meaning",
     "embedding",
 )
-_PACKAGES = ("duckdb", "numpy", "onnxruntime", "orjson", "textual", "fast-resume")
+_PACKAGES = ("duckdb", "numpy", "onnxruntime", "orjson", "textual")
 _SCALE_OF_MANY = 0.3
 _MANY = 100_000
 ROOT = Path(__file__).parents[2]
@@ -221,7 +221,7 @@ def measure_embedding(rounds: int) -> list[Figure]:
 # -- the report -------------------------------------------------------------------------------------------------------
 
 
-def machine() -> str:
+def machine(venv: Path | None) -> str:
     """Return what the figures were measured on."""
     found = {}
     for name in _PACKAGES:
@@ -237,7 +237,7 @@ def machine() -> str:
         ]
         processor = models[0] if models else processor
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9
-    packages = ", ".join(f"{name} {number}" for name, number in found.items())
+    packages = ", ".join([*(f"{name} {number}" for name, number in found.items()), *baselines.tool_versions(venv)])
     return (
         f"{processor}, {os.cpu_count()} cores, {memory:.0f} GB, {platform.system()} {platform.release()},"
         f" Python {platform.python_version()}; {packages}"
@@ -287,16 +287,15 @@ def plots(measured: list[Measured], out: Path) -> list[str]:
     return names
 
 
-def write_report(out: Path, measured: list[Measured], load: float, seconds: float) -> None:
-    """Write the table, the plots, and all figures as JSON."""
+def write_report(out: Path, measured: list[Measured], on: str, seconds: float) -> None:
+    """Write the table, the plots, and all figures as JSON; ``on`` says what they were measured on."""
     out.mkdir(parents=True, exist_ok=True)
     (out / "results.json").write_bytes(msgspec.json.format(msgspec.json.encode(measured)))
     about = [
         "# Benchmarks",
         "",
         "Medians of several runs, with the least and the worst in brackets; *baselines* in italics, in the same run.",
-        f"Measured on {datetime.now(UTC):%Y-%m-%d}: {machine()}.",
-        f"Load of the machine at the start: {load:.1f}; the whole run took {seconds / 60:.0f} minutes.",
+        f"Measured on {datetime.now(UTC):%Y-%m-%d}: {on}. The whole run took {seconds / 60:.0f} minutes.",
     ]
     about += [f"{one.size:,} {one.of}: {one.described}." for one in measured if one.described]
     pictures = [f"![{name.removesuffix('.svg')}]({name})" for name in plots(measured, out)]
@@ -329,7 +328,8 @@ def arguments(argv: list[str] | None) -> argparse.Namespace:
 def main(argv: list[str] | None = None) -> None:
     """Measure all that is asked for and write the report."""
     given = arguments(argv)
-    started, load = time.monotonic(), os.getloadavg()[0]
+    started = time.monotonic()
+    on = f"{machine(given.baselines)}; load {os.getloadavg()[0]:.1f} at the start"
     plan = Plan(frozenset(given.only.split(",")), given.runs, given.searches, given.baselines)
     measured: list[Measured] = []
     with tempfile.TemporaryDirectory(prefix="prima-tui-bench-") as temporary:
@@ -343,17 +343,17 @@ def main(argv: list[str] | None = None) -> None:
             kept = Path(temporary, f"kept-{size}")
             found = tuple(measure_history(home, workspace, plan, kept))
             measured.append(Measured(size, "sessions", found, described))
-            write_report(given.out, measured, load, time.monotonic() - started)
+            write_report(given.out, measured, on, time.monotonic() - started)
             shutil.rmtree(kept, ignore_errors=True)
         embedder = embedding.Embedder(Path(temporary, "model"))
         for count in map(int, given.exchanges.split(",")) if "meaning" in plan.wanted else ():
             say(f"search by meaning, {count:,} exchanges")
             measured.append(measure_meaning(count, max(5, given.runs), embedder))
-            write_report(given.out, measured, load, time.monotonic() - started)
+            write_report(given.out, measured, on, time.monotonic() - started)
         if "embedding" in plan.wanted:
             say("embedding")
             measured.append(Measured(0, "embedding", tuple(measure_embedding(given.runs))))
-        write_report(given.out, measured, load, time.monotonic() - started)
+        write_report(given.out, measured, on, time.monotonic() - started)
     say(f"written: {given.out / 'README.md'}")
 
 
