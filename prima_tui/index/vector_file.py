@@ -160,8 +160,11 @@ class StoredCopy(ABC):
                 except BaseException:
                     self._forget(facts.dimensions)
                     raise
+                whole = not self._facts.written
                 self._facts = facts
             self._stamp = stamp
+            if whole:
+                self._file.release()  # the database holds what it has read: as much again as the vectors
 
     def load_if_free(self) -> None:
         """Do what :meth:`load` does; when another process keeps the file, what is in memory goes on to answer.

@@ -71,9 +71,7 @@ def measure_tools(
 def tool_versions(venv: Path | None) -> list[str]:
     """Return name and version of each of the other tools that is there."""
     found = [path for name in ("fr", "rg") if (path := _program(name, venv)) is not None]
-    printed = [
-        subprocess.run([path, "--version"], capture_output=True, text=True, check=False).stdout for path in found
-    ]
+    asked = [subprocess.run([path, "--version"], capture_output=True, text=True, check=False) for path in found]
     return [one.stdout.splitlines()[0] for one in asked if one.stdout.strip()]
 
 
