@@ -121,7 +121,10 @@ def test_the_variable_moves_the_root_and_resuming_sets_it_again(tmp_path: Path) 
     (file,) = Codex().files(here, [])
     (found,) = Codex().read(file).transcripts
     assert found.transcript.resume == ResumeCommand(
-        ("codex", "resume", ID), "/home/mara/w", {"CODEX_HOME": str(tmp_path / "elsewhere")}
+        ("codex", "resume", ID),
+        "/home/mara/w",
+        {"CODEX_HOME": str(tmp_path / "elsewhere")},
+        fork=("codex", "fork", ID),
     )
 
 
@@ -420,7 +423,7 @@ def test_facts_of_the_session_are_read(tmp_path: Path) -> None:
     one = read(tmp_path, log).transcript
     assert (one.session_id, one.workspace, one.branch, one.model) == (ID, "/home/mara/w", "trunk", "m2")
     assert (one.given_title, one.prompt_title, one.flags) == ("Named", "Hi", ("exec",))
-    assert one.resume == ResumeCommand(("codex", "resume", ID), "/home/mara/w")
+    assert one.resume == ResumeCommand(("codex", "resume", ID), "/home/mara/w", fork=("codex", "fork", ID))
     assert (one.started_at, one.ended_at) == (instant("2025-10-01T10:00:00Z"), instant("2025-10-01T10:00:04Z"))
 
 
