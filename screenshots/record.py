@@ -58,7 +58,7 @@ FILM = (
     Step(("ctrl+o",), "", 0.8),
     Step(("alt+l",), "Alt+L: when it happened", 2.0),
     Step(("escape",), "", 0.6),
-    Step(("alt+f",), "Alt+F: the files that were changed", 1.6),
+    Step(("alt+v",), "Alt+V: the files that were changed", 1.6),
     Step([*"outbox.py"], "every session that changed a file, why, and the diff", 2.4, 0.1),
     Step(("f4",), "F4: its lines, and which conversation wrote each", 1.6),
     Step(("alt+n", "alt+n"), "from conversation to conversation", 2.6, 1.2),

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import os
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
@@ -116,14 +117,19 @@ class PrimaApp(App[PickResult | None]):
     def on_mount(self) -> None:
         """Textual's."""
         self.theme_changed_signal.subscribe(self, self._keep_theme)
-        for problem in keymap_problems(self._browse.memory.settings.keys):
-            self.notify(problem, severity="warning", timeout=12, markup=False)
+        if keys := self._browse.memory.settings.keys:
+            self.run_worker(self._tell_wrong_keys(keys), group="keys")
         if not self.is_headless:
             # What was made by now stays for good. Left out of the garbage collector's rounds, which hold the
             # interpreter for some 100 ms with all of it, it can't make a keystroke late.
             self.set_timer(_SETTLED_SECONDS, gc.freeze)
             # A thread at work gives the interpreter back after this long when the screen wants it.
             sys.setswitchinterval(_SWITCH_SECONDS)
+
+    async def _tell_wrong_keys(self, keys: Mapping[str, str]) -> None:
+        # in a thread: it looks at every view, and those not opened yet are loaded for it
+        for problem in await asyncio.to_thread(keymap_problems, keys):
+            self.notify(problem, severity="warning", timeout=12, markup=False)
 
     def _keep_theme(self, theme: Theme) -> None:
         if theme.name != self._theme_kept:

@@ -53,7 +53,7 @@ class ConversationScreen(WorkingScreen):
         binding("alt+h", "thinking", "Thinking", "Open or fold what the model thought"),
         binding("ctrl+f", "find", "Find", "Find in the conversation", priority=True),
         binding("alt+c", "copy_exchange", "Copy exchange", "Copy the exchange in view as markdown"),
-        binding("alt+b", "copy_code", "Copy code", "Copy the code block in view; again for the next one"),
+        binding("alt+z", "copy_code", "Copy code", "Copy the code block in view; again for the next one"),
         binding("alt+y", "copy_all", "Copy all", "Copy the whole conversation as markdown"),
         binding("alt+i", "copy_citation", "Cite", "Copy a command that opens this very exchange again"),
         binding("alt+e", "edit_extract", "Extract in editor", "Open the session's extract in your editor"),

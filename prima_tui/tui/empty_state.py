@@ -107,7 +107,7 @@ def no_hits_text(query: str, mode: Mode, reach: Reach, filters: bool) -> Content
     if " in:tools" not in f" {query}":
         keys.append(("in:tools", "typed too: search what tools were given and gave back"))
     keys.append(("Alt+D", "search the extracts too"))
-    keys.append(("Alt+F", "look for a file that was changed"))
+    keys.append(("Alt+V", "look for a file that was changed"))
     keys.append(("Esc", "clear the search and see all sessions"))
     line = one_line(query)
     return Content.assemble(

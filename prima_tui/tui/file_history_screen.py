@@ -54,7 +54,7 @@ class FileHistoryScreen(FilesScreen):
         _bind("tab", "app.focus_next", "Next part", "Go to the next part of the screen"),
         _bind("shift+tab", "app.focus_previous", "Previous part", "Go to the part before"),
         _bind("escape", "back", "Back", "One step back", show=True),
-        _bind("alt+f", "leave", "Leave", "Back to the sessions"),
+        _bind("alt+v", "leave", "Leave", "Back to the sessions"),
     ]
 
     # -- keys ---------------------------------------------------------------------------------------------------

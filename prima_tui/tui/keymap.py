@@ -2,27 +2,38 @@
 
 from __future__ import annotations
 
+import pkgutil
 import unicodedata
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
+from importlib import import_module
 
 from textual.binding import Binding
 from textual.dom import DOMNode
 from textual.keys import Keys
 
+from prima_tui import tui
+
 _MODIFIERS = frozenset({"ctrl", "alt", "shift", "super", "meta", "hyper"})
 _NAMES = frozenset(key.value.rsplit("+", 1)[-1] for key in Keys)
 
 
+def own_bindings() -> list[Binding]:
+    """Return every binding of this program's own screens and widgets, those of views not opened yet among them."""
+    for module in pkgutil.iter_modules(tui.__path__):
+        import_module(f"{tui.__name__}.{module.name}")
+    return [
+        binding
+        for owner in _classes(DOMNode)
+        if owner.__module__.startswith(f"{tui.__name__}.")
+        for binding in owner.__dict__.get("BINDINGS", ())
+        if isinstance(binding, Binding)
+    ]
+
+
 def binding_ids() -> set[str]:
     """Return the id of every binding of this program's own screens and widgets."""
-    return {
-        binding.id
-        for owner in _classes(DOMNode)
-        if owner.__module__.startswith("prima_tui.")
-        for binding in owner.__dict__.get("BINDINGS", ())
-        if isinstance(binding, Binding) and binding.id
-    }
+    return {binding.id for binding in own_bindings() if binding.id}
 
 
 def _classes(base: type[DOMNode]) -> Iterator[type[DOMNode]]:
@@ -47,7 +58,7 @@ def is_key(text: str) -> bool:
 
 def keymap_problems(keys: Mapping[str, str]) -> list[str]:
     """Return what is wrong with keys that were set, one sentence each."""
-    known = binding_ids()
+    known = binding_ids() if keys else set()
     problems = []
     for name, given in keys.items():
         if name not in known:

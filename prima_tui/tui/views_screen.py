@@ -26,7 +26,7 @@ class ViewsScreen(ConversationScreen):
     """Opens the views, and does what they end with."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        browse_binding("alt+f", "file_history", "Files", "Which sessions changed a file, and which wrote each line"),
+        browse_binding("alt+v", "file_history", "Files", "Which sessions changed a file, and which wrote each line"),
         browse_binding("alt+l", "timeline", "Timeline", "When the present results happened; search in a stretch of it"),
         browse_binding("alt+s", "statistics", "Statistics", "What all sessions, or the present results, come to"),
     ]

@@ -67,7 +67,7 @@ async def file_history(
     app = PrimaApp(memory, mode="keyword", clock=lambda: NOW, **options)
     async with app.run_test(size=size) as pilot:
         await until(pilot, lambda: bool(app.screen.query_one(SessionList).hits))
-        await pilot.press("alt+f")
+        await pilot.press("alt+v")
         await until(pilot, lambda: files(app)._found is not None)
         await pilot.press(*keys)
         await pilot.pause(0.1)
@@ -117,7 +117,7 @@ async def test_the_files_of_the_selected_session_come_first(world: World) -> Non
     app = PrimaApp(memory, mode="keyword", clock=lambda: NOW, query="whole")
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: len(app.screen.query_one(SessionList).hits) == 1)
-        await pilot.press("alt+f")
+        await pilot.press("alt+v")
         await until(pilot, lambda: files(app)._found is not None)
         assert app.screen.query_one(FileList).rows[0].shown == "app/money.py"
         assert "in the selected session" in text_of(app)
@@ -158,7 +158,7 @@ async def test_a_session_that_the_search_hides_is_opened_all_the_same(world: Wor
     app = PrimaApp(memory, mode="keyword", clock=lambda: NOW, query="hello")
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: len(app.screen.query_one(SessionList).hits) == 8)
-        await pilot.press("alt+f")
+        await pilot.press("alt+v")
         await pilot.press(*"money")
         await until(pilot, lambda: bool(titles(app)))
         await pilot.press("enter")
@@ -325,13 +325,13 @@ async def test_typing_goes_to_the_field_wherever_the_focus_is(world: World) -> N
         await until(pilot, lambda: titles(app) == ["other"])
 
 
-async def test_alt_f_leaves_and_f5_reads_again(world: World) -> None:
+async def test_alt_v_leaves_and_f5_reads_again(world: World) -> None:
     async with file_history(shop(world), *"money.py:1") as (app, pilot):
         await until(pilot, in_lines(app, 0))
         (world.workspace / "app/money.py").write_text("PRICE = 300\n")
         await pilot.press("f5")
         await until(pilot, lambda: bool(lines(app).view) and len(lines(app).view.code) == 1)  # type: ignore[union-attr]
-        await pilot.press("alt+f")
+        await pilot.press("alt+v")
         await until(pilot, lambda: isinstance(app.screen, BrowseScreen))
 
 
@@ -358,7 +358,7 @@ async def test_leaving_cancels_what_is_read(world: World) -> None:
     memory.blame = slow  # type: ignore[method-assign]
     async with file_history(memory, *"money.py:1") as (_app, pilot):
         await until(pilot, begun.is_set)
-        await pilot.press("alt+f")
+        await pilot.press("alt+v")
         await until(pilot, cancelled.is_set)
 
 

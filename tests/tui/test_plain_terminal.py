@@ -13,10 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
+from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
 from textual.color import Color
 
 from prima_tui.tui import palette, session_list
-from prima_tui.tui.keymap import binding_ids, is_key, keymap_problems, usable_keys
+from prima_tui.tui.keymap import binding_ids, is_key, keymap_problems, own_bindings, usable_keys
 from prima_tui.tui.palette import contrast, layers, readable
 from prima_tui.tui.plain_terminal import ascii_text, moves_less, speaks_unicode
 
@@ -131,6 +132,20 @@ def test_what_is_no_key(key: str) -> None:
     assert not is_key(key)
 
 
+def test_views_that_were_not_opened_yet_have_their_keys_too() -> None:
+    code = (
+        "from prima_tui.tui.keymap import keymap_problems as p; print(p({'files.lines': 'f12', 'stats.results': 'x'}))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+def test_a_terminal_can_send_every_key() -> None:
+    """Without a newer keyboard protocol Alt with a letter comes as Escape and the letter, which may mean other keys."""
+    keys = {key.strip() for binding in own_bindings() for key in binding.key.split(",")}
+    taken = {f"alt+{sequence[1]}" for sequence in ANSI_SEQUENCES_KEYS if len(sequence) == 2 and sequence[0] == "\x1b"}
+    assert "alt+b" in taken and not keys & taken
+
+
 def test_a_wrong_key_or_action_is_told_and_the_others_count() -> None:
     assert "browse.next_mode" in binding_ids()
     keys = {"browse.next_mod": "f12", "browse.sort": "ctrl-k", "browse.group": "f11,alt+g"}
@@ -145,7 +160,7 @@ async def test_a_wrong_key_in_the_settings_says_so_on_the_screen(memory: Any, ma
     app = make_app(memory)
     async with app.run_test(size=(120, 40)) as pilot:
         await settled(pilot, answered(app, ""))
-        assert any("no key" in one.message for one in app._notifications)
+        await settled(pilot, lambda: any("no key" in one.message for one in app._notifications))
 
 
 # -- tmux -------------------------------------------------------------------------------------------------------
