@@ -9,6 +9,7 @@ import gc
 import shlex
 import sys
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING
 
 import click
@@ -138,6 +139,8 @@ def _screen(
     memory: Memory, query: str, mode: Mode, pick: bool, *, demo: bool = False, place: SessionPlace | None = None
 ) -> PickResult | None:
     """Run the full screen; return what it was left with."""
+    # Loading the screen takes longer than reading the newest sessions: a first start has them in its first picture.
+    Thread(target=memory.glance, name="glance", daemon=True).start()
     from prima_tui.tui.app import PrimaApp
     from prima_tui.tui.terminal import screen_on_terminal
 

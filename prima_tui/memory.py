@@ -76,6 +76,11 @@ class Memory(Searching):
         memory._embedder = self._model()
         return memory
 
+    def glance(self) -> None:
+        """Read the newest sessions, and no more, where there is neither a list nor a catalog of an earlier time."""
+        if self._last.load() is None:
+            self._open().glance()
+
     def refresh(self, report: Callable[[Snapshot], None] | None = None, cancel: Cancel | None = None) -> Snapshot:
         """Bring the sessions up to date with the files; ``report`` is called now and then while a backlog is read.
 

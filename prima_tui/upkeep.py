@@ -64,6 +64,8 @@ class Upkeep:
         self._assembler = Assembler(scope, self._sources)
         self._known: dict[str, KnownFile] = {}
         """The files that the library is made of, by path."""
+        self._first: list[FileTexts] = []
+        """The newest files, read before anything else; the catalog doesn't have them yet."""
         self._readings: dict[str, FileReading] = {}
         """What was read of them, once something changed: while nothing did, the library comes from the last time."""
         self._listed: dict[str, list[Problem]] = {}
@@ -103,6 +105,24 @@ class Upkeep:
     def _note(self, line: str) -> None:
         self._log.note([line])
 
+    def glance(self) -> None:
+        """Read the newest few files, where nothing is known from an earlier time: then a list has its first sessions.
+
+        For a first start, while the screen is still being loaded.
+        """
+        with self._refreshing:
+            if self._known or self._snapshot.complete or self._has_catalog():
+                return
+            self._forgotten_version = self._forgotten.look()
+            files = self._list()
+            newest = sorted(files.values(), key=_age)
+            first = next(iter(self._backlog.batches(newest, Cancel())), [])
+            self._first = first
+            with self._loading:
+                for texts in first:
+                    self._remember(texts.reading)
+            self._publish(len(first), len(files), None)
+
     def refresh(self, report: Callable[[Snapshot], None] | None = None, cancel: Cancel | None = None) -> Snapshot:
         """Look at every file of the scope and read what changed; return the sessions as they are now.
 
@@ -110,6 +130,8 @@ class Upkeep:
         """
         cancel = cancel or Cancel()
         with self._refreshing:
+            if report and self._first:
+                report(self._snapshot)
             if self._forgotten_version != self._forgotten.look():
                 self._read_again()
             files = self._list()
@@ -123,10 +145,8 @@ class Upkeep:
                 changed = list(files.values())
             self._let_go(gone)
             self._recall(changed)
-            waiting = sorted(
-                (file for file in changed if not self._is_read(file)), key=lambda file: file.mtime_ns, reverse=True
-            )
-            if not waiting:
+            waiting = sorted((file for file in changed if not self._is_read(file)), key=_age)
+            if not waiting and not self._first:
                 return self._publish(len(files), len(files), report)
             self._read(waiting, len(files), report, cancel)
             left = sum(not self._is_read(file) for file in files.values())
@@ -254,7 +274,7 @@ class Upkeep:
     def _read(
         self, waiting: Sequence[SourceFile], total: int, report: Callable[[Snapshot], None] | None, cancel: Cancel
     ) -> None:
-        unkept: list[FileTexts] = []
+        unkept, self._first = self._first, []
         stored = time.monotonic()
         left, report_at = len(waiting), 0.0
         if report and self._readings:
@@ -339,3 +359,7 @@ class Upkeep:
             if known.problems and known.file.source == source:
                 problems += known.problems
         return warning_lines(source, problems)
+
+
+def _age(file: SourceFile) -> int:
+    return -file.mtime_ns

@@ -461,6 +461,30 @@ def test_the_newest_sessions_are_told_before_the_database_is_loaded(world: World
     assert heavy_modules(world, f"told = []; {told}; assert told[0][0] and not told[0][1], told") == {"duckdb"}
 
 
+def test_a_glance_has_the_newest_sessions_and_the_refresh_goes_on_from_there(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(backlog_module, "FIRST_BYTES", 1)
+    for number in range(4):
+        world.claude(f"session {number}", turns(3, number), start=START + timedelta(hours=number))
+    memory = world.memory()
+    memory.glance()
+    seen = memory.snapshot()
+    assert [one.id for one in seen.sessions] == [session_id("session 3")] and not seen.complete
+    reports: list[Snapshot] = []
+    assert memory.refresh(reports.append).complete
+    assert reports[0].sessions == seen.sessions
+    assert answers(memory) == fresh_answers(world)
+    memory.close()
+    read: list[str] = []
+    monkeypatch.setattr(backlog_module, "read_files", lambda files: read.extend(f.path for f in files) or [])
+    memory = world.memory()
+    memory.glance()  # there is an earlier time's list: nothing is read for a glance
+    assert memory.snapshot() == Snapshot()
+    assert len(memory.refresh().sessions) == 4 and not read
+    memory.close()
+
+
 def test_what_was_taken_over_answers_everything(world: World, embedder: Embedder) -> None:
     world.believable()
     first = world.memory(embedder)
