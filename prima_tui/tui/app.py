@@ -17,6 +17,7 @@ from textual.binding import Binding, BindingType
 from textual.filter import LineFilter
 from textual.screen import Screen
 from textual.theme import Theme
+from textual.widgets import Input
 
 from prima_tui.model.hits import Mode
 from prima_tui.tui.background import REFRESH_SECONDS
@@ -183,6 +184,15 @@ class PrimaApp(App[PickResult | None]):
             self.pop_screen()
         else:
             self.exit(None)
+
+    def action_command_palette(self) -> None:
+        """Textual's: show the command palette; its cursor is as still as all of ours."""
+        super().action_command_palette()
+        self.call_after_refresh(self._hold_cursors)
+
+    def _hold_cursors(self) -> None:
+        for field in self.screen.query(Input):
+            field.cursor_blink = False
 
     def action_toggle_help(self) -> None:
         """Show or hide the panel with all keys."""

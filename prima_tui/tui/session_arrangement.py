@@ -5,7 +5,7 @@ Pure, and made in a thread: for many thousand hits it takes longer than a frame 
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Literal, NamedTuple
@@ -158,16 +158,13 @@ def families(hits: Sequence[Hit]) -> tuple[Sequence[Hit], dict[Key, tuple[Hit, .
 
 
 def copies_text(copies: Sequence[Hit]) -> str:
-    """Return how a row tells of the copies folded into it: ``+1 continued``, ``+2 continued, 1 fork``; "" for none."""
+    """Return how a row tells of the copies folded into it: ``+1 continued``, ``+2 forks``, ``+3 copies``, or ""."""
     if not copies:
         return ""
-    kinds = Counter("continued" if hit.session.continued_by else "fork" for hit in copies)
-    parts = []
-    if continued := kinds["continued"]:
-        parts.append(f"{continued} continued")
-    if kinds["fork"]:
-        parts.append(count_text(kinds["fork"], "fork"))
-    return "+" + ", ".join(parts)
+    continued = sum(1 for hit in copies if hit.session.continued_by)
+    if continued == len(copies):
+        return f"+{continued} continued"
+    return f"+{len(copies)} copies" if continued else f"+{count_text(len(copies), 'fork')}"
 
 
 def _opened(

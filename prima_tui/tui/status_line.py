@@ -69,6 +69,7 @@ class StatusLine(Horizontal):
     def _tell(self, text: Content) -> None:
         work = self.query_one(Work)
         work.display = bool(text.plain)
+        self.set_class(work.display, "-working")
         work.update(text, layout=False)
 
     def show_state(self, parts: list[str], problems: int) -> None:

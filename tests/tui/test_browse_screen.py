@@ -431,8 +431,8 @@ async def test_copies_are_folded_into_one_row_that_a_key_and_a_click_open(memory
         await pilot.press("down", "alt+u")
         await settled(pilot, lambda: len(sessions(app).hits) == every - 2)
         assert sessions(app).selected == 0
-        line = next(text for text in screen_text(app).split("\n") if "+1 continued" in text)
-        await pilot.click(SessionList, offset=(line.index("+1 continued") + 1, 3))
+        line = next(text for text in screen_text(app).split("\n") if "+2 copies" in text)
+        await pilot.click(SessionList, offset=(line.index("+2 copies") + 1, 3))
         await settled(pilot, lambda: len(sessions(app).hits) == every)
         await pilot.press("down", "down", "down")
         assert sessions(app).selected == 3

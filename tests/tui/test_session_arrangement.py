@@ -54,7 +54,7 @@ def test_a_fork_is_folded_into_the_newest_of_its_family() -> None:
         answer(make("fork", 1, copied_from="origin"), make("origin", 2), make("old", 3, continued_by="origin")).hits
     )
     assert ids(rows) == ["fork"]
-    assert copies_text(copies["claude-code", "fork"]) == "+1 continued, 1 fork"
+    assert copies_text(copies["claude-code", "fork"]) == "+2 copies"
 
 
 def test_a_copy_whose_continuation_is_not_there_has_its_own_row() -> None:
