@@ -112,6 +112,8 @@ class ResultsScreen(Screen[None]):
 
     # -- parts --------------------------------------------------------------------------------------------------
 
+    _sessions: SessionList
+
     def compose(self) -> ComposeResult:
         """Textual's: the parts; those that are seldom seen are mounted when they are."""
         self.update_classes(dict.fromkeys(self._size_classes(), True), update=False)
@@ -121,7 +123,7 @@ class ResultsScreen(Screen[None]):
             if self._kept.share:
                 left.styles.width = f"{self._kept.share}%"
             with left:
-                sessions = SessionList(id="sessions", clock=self._clock)
+                sessions = self._sessions = SessionList(id="sessions", clock=self._clock)
                 sessions.density = self._kept.density or None
                 sessions.view = View(self._kept.sort, self._kept.group, home=str(self.memory.scope.home))
                 yield sessions
@@ -151,7 +153,7 @@ class ResultsScreen(Screen[None]):
 
     @property
     def _list(self) -> SessionList:
-        return self.query_one(SessionList)
+        return self._sessions
 
     @property
     def _conversation(self) -> ConversationPane:
@@ -277,7 +279,8 @@ class ResultsScreen(Screen[None]):
 
     def _failed(self, what: str, error: Exception) -> None:
         self.log.error(f"{what} failed", error)
-        self.query_one(StatusLine).show_note(f"{what} failed: {one_line(str(error)) or type(error).__name__}")
+        for status in self.query(StatusLine):  # none any more when the program is being left
+            status.show_note(f"{what} failed: {one_line(str(error)) or type(error).__name__}")
 
     # -- what a screen adds ---------------------------------------------------------------------------------------
 

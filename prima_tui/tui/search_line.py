@@ -396,7 +396,9 @@ class SearchLine(Vertical):
             self.stop_waiting()
         else:
             self._counted.update(self._count, layout=False)
-        self.show_warnings(answer.warnings)
+        # a filter whose values are just being offered is no mistake yet
+        choosing = bool(self._choices.choices) and not self._searches
+        self.show_warnings(() if choosing else answer.warnings)
 
     def show_warnings(self, warnings: tuple[str, ...]) -> None:
         """Show warnings about the query, none to hide the line."""
