@@ -253,16 +253,25 @@ def test_a_reader_that_goes_away_is_no_error(world: World) -> None:
 def test_an_interrupt_ends_with_130(world: World) -> None:
     world.claude("a", [(f"question {n} " * 40, f"answer {n} " * 100) for n in range(3000)])
     env = os.environ | {"HOME": str(world.home), "PYTHONPATH": str(ROOT)}
-    running = subprocess.Popen(
-        [sys.executable, "-m", "prima_tui", "index"], cwd=world.workspace, env=env, stderr=subprocess.PIPE, text=True
-    )
-    folder = world.workspace / ".prima-memory" / "index.duckdb"
-    deadline = time.monotonic() + 30
-    while not folder.exists() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    time.sleep(0.5)
-    running.send_signal(signal.SIGINT)
-    _out, error = running.communicate(timeout=30)
+    with subprocess.Popen(
+        [sys.executable, "-m", "prima_tui", "index"],
+        cwd=world.workspace,
+        env=env,
+        stderr=subprocess.PIPE,
+        text=True,
+        # where the tests run in the background, Ctrl+C may be ignored, and a child inherits that
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    ) as running:
+        index = world.workspace / ".prima-memory" / "index.duckdb"
+        deadline = time.monotonic() + 120
+        while not index.exists() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        time.sleep(0.5)
+        running.send_signal(signal.SIGINT)
+        try:
+            _out, error = running.communicate(timeout=30)
+        finally:
+            running.kill()
     assert running.returncode == 130
     assert "Traceback" not in error
 
