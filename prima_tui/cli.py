@@ -5,7 +5,9 @@ Exit codes: 0 done (an empty result is done), 1 failed, 2 wrong usage, 130 cance
 
 from __future__ import annotations
 
+import contextlib
 import gc
+import os
 import shlex
 import sys
 from pathlib import Path
@@ -329,4 +331,8 @@ def main() -> None:
         click.echo(f"prima-tui: {error}", err=True)
         sys.exit(1)
     except (KeyboardInterrupt, click.Abort):
-        sys.exit(130)
+        # Where a library's own code was interrupted, Python would end as if the signal had killed it.
+        with contextlib.suppress(OSError):
+            sys.stdout.flush()
+            sys.stderr.flush()
+        os._exit(130)

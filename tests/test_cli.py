@@ -253,14 +253,17 @@ def test_a_reader_that_goes_away_is_no_error(world: World) -> None:
 def test_an_interrupt_ends_with_130(world: World) -> None:
     world.claude("a", [(f"question {n} " * 40, f"answer {n} " * 100) for n in range(3000)])
     env = os.environ | {"HOME": str(world.home), "PYTHONPATH": str(ROOT)}
+    # where the tests run in the background, Ctrl+C may be ignored, and a child inherits that
+    with_interrupts = (
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "from prima_tui.cli import main; main()"
+    )
     with subprocess.Popen(
-        [sys.executable, "-m", "prima_tui", "index"],
+        [sys.executable, "-c", with_interrupts, "index"],
         cwd=world.workspace,
         env=env,
         stderr=subprocess.PIPE,
         text=True,
-        # where the tests run in the background, Ctrl+C may be ignored, and a child inherits that
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     ) as running:
         index = world.workspace / ".prima-memory" / "index.duckdb"
         deadline = time.monotonic() + 120
@@ -272,7 +275,7 @@ def test_an_interrupt_ends_with_130(world: World) -> None:
             _out, error = running.communicate(timeout=30)
         finally:
             running.kill()
-    assert running.returncode == 130
+    assert running.returncode == 130, error
     assert "Traceback" not in error
 
 
