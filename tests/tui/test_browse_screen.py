@@ -50,7 +50,7 @@ async def test_every_keystroke_searches_and_the_first_hit_is_selected(memory: An
 async def test_typing_is_echoed_while_a_search_is_slow_and_stale_answers_are_dropped(
     memory: Any, make_app: MakeApp
 ) -> None:
-    memory.delay = lambda query, mode: 0.8 if query in ("l", "lo", "log") else 0.0
+    memory.delay = lambda query, mode: 30.0 if query in ("l", "lo", "log") else 0.0
     app = make_app(memory)
     async with app.run_test(size=(120, 40)) as pilot:
         await settled(pilot, answered(app, ""))

@@ -138,7 +138,7 @@ async def test_the_place_and_the_chunk_can_be_copied(project: Any, make_app: Mak
 
 
 async def test_sessions_do_not_wait_for_slow_documents(project: Any, make_app: MakeApp) -> None:
-    project.documents_delay = 1.5
+    project.documents_delay = 6.0
     app = make_app(project)
     async with app.run_test(size=(120, 40)) as pilot:
         await settled(pilot, lambda: bool(sessions(app).hits))
