@@ -17,7 +17,7 @@ from prima_tui.tui.conversation_pane import ConversationPane
 from prima_tui.tui.extract_pane import ExtractPane
 from prima_tui.tui.keymap import own_bindings
 from prima_tui.tui.log_screen import LogScreen
-from prima_tui.tui.notice_screen import NoticeScreen
+from prima_tui.tui.notice_screen import Choice, NoticeScreen
 from prima_tui.tui.outcome import PickResult
 from prima_tui.tui.search_line import SearchInput
 from prima_tui.tui.session_list import SessionList
@@ -660,6 +660,30 @@ async def test_the_mouse_selects_chooses_and_clicks_the_chips(memory: Any, make_
         await pilot.click(SessionList, offset=(10, 4), times=2)
         await pilot.pause()
     assert app.return_value == PickResult(session=memory.sessions[1])
+
+
+async def test_the_status_line_opens_the_log_and_stops_the_work_by_mouse(memory: Any, make_app: MakeApp) -> None:
+    memory.index_steps = 400
+    app = make_app(memory)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settled(pilot, answered(app, ""))
+        await pilot.click("#state")
+        await settled(pilot, lambda: isinstance(app.screen, LogScreen))
+        await pilot.press("escape", *"login")
+        await settled(pilot, lambda: "files indexed" in screen_text(app))
+        await pilot.click("#work")
+        await settled(pilot, lambda: not browse(app)._background.indexing)
+
+
+async def test_the_buttons_of_a_notice_are_clicked(memory: Any, make_app: MakeApp) -> None:
+    memory.plan_problem = "The folder is gone."
+    app = make_app(memory)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settled(pilot, answered(app, ""))
+        await pilot.press("enter")
+        await settled(pilot, lambda: bool(app.screen.query(Choice)) and app.screen.query(Choice)[0].region.width > 0)
+        await pilot.click(Choice)
+        await settled(pilot, lambda: "claude --resume" in app.clipboard and isinstance(app.screen, BrowseScreen))
 
 
 async def test_a_failing_search_or_refresh_is_told_and_the_screen_goes_on(memory: Any, make_app: MakeApp) -> None:

@@ -135,3 +135,52 @@ except PrimaError as error:
         [sys.executable, "-c", code], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
     )
     assert found.stdout.startswith("There is no terminal to draw on")
+
+
+# A shell in little: the program in a process group of its own in the foreground, stopped, and taken up again.
+SHELL = """
+import os, signal, subprocess, sys, termios
+signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+program = subprocess.Popen([sys.executable, "program.py"], process_group=0)
+os.tcsetpgrp(0, program.pid)
+_, status = os.waitpid(program.pid, os.WUNTRACED)
+stopped = os.WIFSTOPPED(status)
+cooked = bool(termios.tcgetattr(0)[3] & termios.ICANON)
+os.write(1, b"back in the shell")
+os.tcsetpgrp(0, program.pid)
+os.kill(program.pid, signal.SIGCONT)
+_, status = os.waitpid(program.pid, 0)
+open("result", "w").write(f"{stopped} {cooked} {os.WIFEXITED(status)}")
+"""
+PROGRAM = """
+from tests.tui.conftest import FakeMemory
+from prima_tui.tui.app import PrimaApp
+PrimaApp(FakeMemory()).run()
+"""
+CONTROL = {"ctrl+z": b"\x1a", "ctrl+q": b"\x11", "nothing": b""}
+
+
+def test_the_key_to_the_shell_gives_the_terminal_back_and_the_screen_comes_again(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(PROGRAM, encoding="utf-8")
+    script = tmp_path / "shell.py"
+    script.write_text(SHELL, encoding="utf-8")
+    pid, master = pty.fork()
+    if pid == 0:
+        os.chdir(tmp_path)
+        os.environ |= {"TERM": "xterm-256color", "LANG": "C.UTF-8", "PYTHONPATH": str(Path(__file__).parents[2])}
+        os.execv(sys.executable, [sys.executable, str(script)])
+    steps = [(b"39 sessions", "ctrl+z"), (b"back in the shell", "nothing"), (b"39 sessions", "ctrl+q")]
+    seen, mark, until = b"", 0, time.monotonic() + 60
+    while time.monotonic() < until:
+        try:
+            seen += os.read(master, 65_536)
+        except OSError:
+            break
+        if steps and steps[0][0] in seen[mark:]:
+            mark = len(seen)
+            time.sleep(0.5)
+            os.write(master, CONTROL[steps.pop(0)[1]])
+    os.waitpid(pid, 0)
+    os.close(master)
+    assert (tmp_path / "result").read_text(encoding="utf-8") == "True True True"
+    assert b"\x1b[?1049l" in seen[: seen.index(b"back in the shell")]

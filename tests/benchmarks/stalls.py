@@ -1,0 +1,205 @@
+"""How long the screen's event loop stands still while one types, scrolls and resizes over a long list.
+
+``python -m tests.benchmarks.stalls [ROWS]`` makes a memory of so many sessions (50,000), drives the real program
+without a terminal, and prints for each thing done the 99th percentile and the worst stall of the loop, in
+milliseconds; the same with a thread at work that embeds. A frame is 16 ms.
+
+A ticker that sleeps for a millisecond notes by how much it is late; a thread looks whose code runs meanwhile, this
+program's own or Textual's, which paints what changed in one go. What the machine itself takes away is measured
+first, with the program at rest: stalls of that size are not the program's. The garbage collector is set as the program
+sets it in a terminal.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import gc
+import os
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import msgspec
+from textual import events
+from textual.pilot import Pilot
+
+from prima_tui.model.hits import Answer, Hit
+from prima_tui.model.query import parse
+from prima_tui.tui.app import PrimaApp
+from tests.tui.conftest import NOW, FakeMemory, session
+from tests.tui.driving import answered, browse, sessions, settled
+
+WORDS = ("login", "checkout", "migration", "worker", "rate", "cookie", "price", "release")
+TICK, LOOK, FRAME = 0.001, 0.002, 0.016
+"""Seconds."""
+
+
+class LargeMemory(FakeMemory):
+    """So many sessions; a search takes those whose number fits, in a thread, and holds the interpreter but shortly."""
+
+    def __init__(self, rows: int) -> None:
+        first = session(1, "")
+        super().__init__(
+            tuple(
+                msgspec.structs.replace(
+                    first,
+                    id=str(number),
+                    title=f"Session {number} about {WORDS[number % len(WORDS)]} and {WORDS[number % 7]}",
+                    ended_at=NOW.replace(year=2026 - number // 20_000, minute=number % 60),
+                )
+                for number in range(rows)
+            )
+        )
+        self._hits = tuple(Hit(found, 50.0) for found in self.sessions)
+
+    def search(self, query: str, mode: Any, **_options: Any) -> Answer:
+        words = tuple(parse(query).words)
+        hits = self._hits if not words else self._hits[len(query) % 5 :: 2]
+        return Answer(query, mode, hits, words, took_ms=1.0)
+
+
+class Ticker:
+    """Notes how late the loop is, and whose code it is in meanwhile."""
+
+    def __init__(self) -> None:
+        self.late: list[float] = []
+        self._began = time.perf_counter()
+        self._ours: Counter[float] = Counter()
+        self._loop_thread = threading.get_ident()
+        threading.Thread(target=self._look, daemon=True).start()
+
+    async def _tick(self) -> None:
+        while True:
+            before = self._began = time.perf_counter()
+            await asyncio.sleep(TICK)
+            self.late.append(time.perf_counter() - before - TICK)
+
+    def _look(self) -> None:
+        """During a stall, look every other millisecond which code runs; count the time in this program's own."""
+        while True:
+            before = time.perf_counter()
+            time.sleep(LOOK)
+            began = self._began
+            frame = sys._current_frames().get(self._loop_thread)
+            while frame is not None and "/textual/" not in (file := frame.f_code.co_filename):
+                if "/prima_tui/" in file:
+                    self._ours[began] += time.perf_counter() - before
+                    break
+                frame = frame.f_back
+
+    async def during(self, what: str, work: Callable[[], Awaitable[None]]) -> None:
+        """Run something and print how late the loop was meanwhile."""
+        self.late, self._ours = [], Counter()
+        task = asyncio.create_task(self._tick())
+        processor = time.process_time()
+        await work()
+        processor = time.process_time() - processor
+        task.cancel()
+        late = sorted(self.late)
+        over = sum(1 for one in late if one > FRAME)
+        ours = sorted(self._ours.values()) or [0.0]
+        print(
+            f"{what:<38} p99 {late[int(len(late) * 0.99)] * 1000:6.1f}   worst {late[-1] * 1000:6.1f}"
+            f"   over 16 ms {over:3} of {len(late):5}"
+            f"   own code: worst {ours[-1] * 1000:5.1f}, over 16 ms {sum(1 for one in ours if one > FRAME):3}"
+            f"   processor {processor:4.1f} s",
+            flush=True,
+        )
+
+
+def strike(app: PrimaApp, key: str) -> None:
+    """Send a key, as the terminal's driver does, and wait for nothing."""
+    name = {" ": "space"}.get(key, key)
+    app.post_message(events.Key(name, key if len(key) == 1 else None))
+
+
+def embedding(stop: threading.Event) -> None:
+    """Keep a core as busy as embedding does: mostly in code that lets the interpreter go, and now and then in ours."""
+    os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+    import numpy as np
+
+    matrix = np.random.default_rng(1).normal(size=(700, 700)).astype("float32")
+    while not stop.is_set():
+        for _ in range(4):
+            matrix @ matrix
+        sum(number * number for number in range(20_000))
+
+
+async def measured(rows: int) -> None:
+    """Drive the program and print what was found."""
+    app = PrimaApp(LargeMemory(rows), clock=lambda: NOW, refresh_seconds=600.0)  # type: ignore[arg-type]
+    sys.setswitchinterval(0.001)
+    async with app.run_test(size=(160, 45)) as pilot:
+        await settled(pilot, answered(app, ""), 60)
+        await settled(pilot, lambda: not browse(app)._again_wanted, 60)
+        await asyncio.sleep(2)
+        gc.collect()
+        gc.freeze()
+        ticker = Ticker()
+        await ticker.during("at rest", lambda: asyncio.sleep(3))
+        await steps(app, pilot, ticker, "")
+        stop = threading.Event()
+        thread = threading.Thread(target=embedding, args=(stop,), daemon=True)
+        thread.start()
+        await ticker.during("at rest, while embedding", lambda: asyncio.sleep(3))
+        await steps(app, pilot, ticker, ", while embedding")
+        stop.set()
+        thread.join()
+
+
+async def steps(app: PrimaApp, pilot: Pilot[Any], ticker: Ticker, how: str) -> None:
+    """Type, scroll, resize, group."""
+
+    async def typing() -> None:
+        for letter in "login cookie":
+            strike(app, letter)
+            await asyncio.sleep(0.12)
+        await settled(pilot, answered(app, "login cookie"), 60)
+        for _ in range(12):
+            strike(app, "backspace")
+            await asyncio.sleep(0.08)
+        await settled(pilot, answered(app, ""), 60)
+
+    async def scrolling() -> None:
+        for key in (*["pagedown"] * 20, "ctrl+end", *["pageup"] * 20, "ctrl+home", *["down"] * 40):
+            strike(app, key)
+            await asyncio.sleep(0.03)
+
+    async def wheel() -> None:
+        for _ in range(60):
+            sessions(app).scroll_relative(y=3, animate=False)
+            await asyncio.sleep(0.016)
+
+    async def resizing() -> None:
+        for width in (*range(160, 90, -7), *range(90, 200, 11), 160):
+            await pilot.resize_terminal(width, 45)
+            await asyncio.sleep(0.05)
+
+    async def arranging() -> None:
+        for key in ("alt+g", "alt+g", "alt+g", "ctrl+s", "ctrl+s", "ctrl+s", "ctrl+s", "f7", "f7", "f7"):
+            strike(app, key)
+            await asyncio.sleep(0.4)
+
+    for what, work in (
+        ("typing", typing),
+        ("keys in the list", scrolling),
+        ("wheel", wheel),
+        ("resizing", resizing),
+        ("groups, order, rows", arranging),
+    ):
+        await ticker.during(what + how, work)
+
+
+def main() -> None:
+    """Run the measurement."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("rows", type=int, nargs="?", default=50_000)
+    asyncio.run(measured(parser.parse_args().rows))
+
+
+if __name__ == "__main__":
+    main()
