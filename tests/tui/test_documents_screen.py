@@ -103,7 +103,7 @@ async def test_the_preview_opens_at_the_chunk_with_its_lines_in_the_title(projec
         assert pane.scroll_offset.y > 0
         assert "the document goes on" in screen_text(app)
         assert "**zebra**" not in screen_text(app)  # rendered
-        assert "Headings" in screen_text(app)
+        await settled(pilot, lambda: "Headings" in screen_text(app))
 
 
 async def test_enter_opens_the_document_in_the_editor_at_the_line(
