@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import re
 import tempfile
@@ -16,19 +15,9 @@ from hypothesis import strategies as st
 
 from prima_tui.sources import jsonl
 from tests.sources.claude_lines import FOLDER, Line, Lines, main_of, pairs, queue, read, tool, write
+from tests.sources.damage import hurt_line
 
-ODD: st.SearchStrategy[Any] = st.one_of(
-    st.none(),
-    st.booleans(),
-    st.integers(),
-    st.just(10**400),
-    st.floats(allow_nan=False),
-    st.text(st.characters(exclude_categories=[]), max_size=8),
-    st.just("a\x00b"),
-    st.just("\ud83d"),
-    st.lists(st.one_of(st.integers(), st.text(max_size=3), st.none(), st.just({"type": 3, "text": []})), max_size=3),
-    st.dictionaries(st.text(max_size=3), st.integers(), max_size=2),
-)
+WAYS = ["value", "value", "value", "remove", "cut", "bytes", "deep", "drop", "array"]
 
 
 def conversation() -> list[Line]:
@@ -59,45 +48,14 @@ def conversation() -> list[Line]:
     return [*lines, make.record("progress", data={})]
 
 
-def paths(value: Any, here: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """Return the way to every value within a record."""
-    keys = value.keys() if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ()
-    return [found for key in keys for found in [(*here, key), *paths(value[key], (*here, key))]]
-
-
 @st.composite
 def damaged(draw: st.DrawFn) -> tuple[list[bytes], set[int]]:
     """Return the lines of a conversation, some damaged in one of many ways, and the numbers of those records."""
     lines = conversation()
     hurt = draw(st.sets(st.integers(0, len(lines) - 1), max_size=6))
-    raw: list[bytes] = []
-    for number, line in enumerate(lines):
-        text = json.dumps(line).encode()
-        if number in hurt:
-            match draw(st.sampled_from(["type", "type", "type", "remove", "cut", "bytes", "deep", "drop", "array"])):
-                case "type" | "remove" as way:
-                    line = copy.deepcopy(line)
-                    *before, last = draw(st.sampled_from(paths(line)))
-                    place: Any = line
-                    for key in before:
-                        place = place[key]
-                    if way == "type":
-                        place[last] = draw(ODD)
-                    else:
-                        del place[last]
-                    text = json.dumps(line).encode()
-                case "cut":
-                    text = text[: draw(st.integers(0, len(text) - 1))]
-                case "bytes":
-                    place = draw(st.integers(0, len(text)))
-                    text = text[:place] + draw(st.binary(max_size=4)) + text[place:]
-                case "deep":
-                    text = text[:-1] + b',"x":' + b"[" * 3000 + b"]" * 3000 + b"}"
-                case "array":
-                    text = b"[" + text + b"]"
-                case _:
-                    text = b""
-        raw.append(text)
+    raw = [json.dumps(line).encode() for line in lines]
+    for number in hurt:
+        raw[number] = hurt_line(draw, lines[number], WAYS)
     for number in draw(st.lists(st.integers(0, len(raw) - 1), max_size=3)):
         raw.append(raw[number])  # a copy
     return raw, hurt

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 import zstandard
@@ -16,6 +14,7 @@ from hypothesis import strategies as st
 
 from prima_tui.sources.base import ReadResult, source_file
 from prima_tui.sources.registry import source_by_id
+from tests.sources.damage import hurt_line
 from tests.world import Line, World
 
 TURNS = [(f"asked{place}x", f"told{place}x") for place in range(5)]
@@ -55,62 +54,8 @@ STREAMS: list[tuple[str, Write]] = [
     ("vscode", vscode),
     ("copilot-cli", copilot_cli),
 ]
-ODD: st.SearchStrategy[Any] = st.one_of(
-    st.none(),
-    st.booleans(),
-    st.integers(),
-    st.just(10**400),
-    st.floats(allow_nan=False),
-    st.just("a\x00b"),
-    st.just("\ud83d"),
-    st.text(st.characters(exclude_categories=[]), max_size=6),
-    st.lists(st.one_of(st.integers(), st.none(), st.just({"type": 3, "text": []})), max_size=3),
-    st.dictionaries(st.text(max_size=3), st.integers(), max_size=2),
-)
 SHARES = st.floats(0, 1)
 WAYS = ["value", "remove", "cut", "bytes", "deep", "huge", "surrogate", "nul", "long", "array", "drop"]
-
-
-def places_of(value: Any, here: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """Return the way to every value within a record."""
-    keys = value.keys() if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ()
-    return [found for key in keys for found in [(*here, key), *places_of(value[key], (*here, key))]]
-
-
-def hurt_line(draw: st.DrawFn, line: Line) -> bytes:
-    """Return one record, damaged in one of many ways."""
-    text = json.dumps(line).encode()
-    match draw(st.sampled_from(WAYS)):
-        case "value" | "remove" as way:
-            line = copy.deepcopy(line)
-            *before, last = draw(st.sampled_from(places_of(line)))
-            holder: Any = line
-            for key in before:
-                holder = holder[key]
-            if way == "value":
-                holder[last] = draw(ODD)
-            else:
-                del holder[last]
-            return json.dumps(line).encode()
-        case "cut":
-            return text[: draw(st.integers(0, len(text) - 1))]
-        case "bytes":
-            place = draw(st.integers(0, len(text)))
-            return text[:place] + draw(st.binary(max_size=4)).replace(b"\n", b"") + text[place:]
-        case "deep":
-            return text[:-1] + b',"x":' + b"[" * 3000 + b"]" * 3000 + b"}"
-        case "huge":
-            return text[:-1] + b',"timestamp":1' + b"0" * 400 + b"}"
-        case "surrogate":
-            return text[:-1] + b',"x":"\\ud83d"}'
-        case "nul":
-            return b"\0" * 50 + text
-        case "long":
-            return text[:-1] + b',"x":"' + b"y" * 300_000 + b'"}'
-        case "array":
-            return b"[" + text + b"]"
-        case _:
-            return b""
 
 
 @st.composite
@@ -120,7 +65,9 @@ def damage(draw: st.DrawFn, lines: list[Line], words: list[str]) -> tuple[bytes,
     The first line says whose session it is, and stays.
     """
     hurt = draw(st.sets(st.integers(1, len(lines) - 1), max_size=6))
-    raw = [hurt_line(draw, line) if number in hurt else json.dumps(line).encode() for number, line in enumerate(lines)]
+    raw = [json.dumps(line).encode() for line in lines]
+    for number in hurt:
+        raw[number] = hurt_line(draw, lines[number], WAYS).replace(b"\n", b"")
     for number in draw(st.lists(st.integers(1, len(raw) - 1), max_size=3)):
         raw.append(raw[number])
     joined = draw(st.sets(st.integers(1, len(raw) - 1), max_size=2))

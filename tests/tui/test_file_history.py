@@ -24,6 +24,8 @@ from prima_tui.tui.file_list import FileList
 from prima_tui.tui.session_list import SessionList
 from tests.world import NOW, Turn, World, session_id, write_lines
 
+from .driving import screen_text, sessions, settled
+
 Edit = tuple[str, str, str]
 """Path in the workspace, text before, text after."""
 
@@ -66,20 +68,12 @@ async def file_history(
     """The program with the file history open and these keys pressed."""
     app = PrimaApp(memory, mode="keyword", clock=lambda: NOW, **options)
     async with app.run_test(size=size) as pilot:
-        await until(pilot, lambda: bool(app.screen.query_one(SessionList).hits))
+        await settled(pilot, lambda: bool(app.screen.query_one(SessionList).hits))
         await pilot.press("alt+v")
-        await until(pilot, lambda: files(app)._found is not None)
+        await settled(pilot, lambda: files(app)._found is not None)
         await pilot.press(*keys)
         await pilot.pause(0.1)
         yield app, pilot
-
-
-async def until(pilot: Pilot[Any], condition: Callable[[], bool], seconds: float = 20.0) -> None:
-    for _ in range(int(seconds / 0.02)):
-        await pilot.pause(0.02)
-        if condition():
-            return
-    raise AssertionError("it never came about")
 
 
 def files(app: PrimaApp) -> FileHistoryScreen:
@@ -87,8 +81,9 @@ def files(app: PrimaApp) -> FileHistoryScreen:
     return app.screen
 
 
-def text_of(app: PrimaApp) -> str:
-    return "\n".join(strip.text for strip in app.screen._compositor.render_strips())
+def selected(app: PrimaApp, name: str) -> Callable[[], bool]:
+    """Whether the main screen's list has this session selected."""
+    return lambda: (hit := sessions(app).selected_hit) is not None and hit.session.id == session_id(name)
 
 
 def titles(app: PrimaApp) -> list[str]:
@@ -107,33 +102,33 @@ async def test_without_a_path_all_changed_files_latest_first(world: World) -> No
     async with file_history(shop(world)) as (app, pilot):
         rows = app.screen.query_one(FileList).rows
         assert [row.shown for row in rows] == ["web/page.css", "app/money.py"]
-        assert "2 sessions · 2 changes" in text_of(app)
+        assert "2 sessions · 2 changes" in screen_text(app)
         await pilot.press("down", "enter")
-        await until(pilot, lambda: titles(app) == ["Cents instead of floats", "whole"])
+        await settled(pilot, lambda: titles(app) == ["Cents instead of floats", "whole"])
 
 
 async def test_the_files_of_the_selected_session_come_first(world: World) -> None:
     memory = shop(world)
     app = PrimaApp(memory, mode="keyword", clock=lambda: NOW, query="whole")
     async with app.run_test(size=(120, 40)) as pilot:
-        await until(pilot, lambda: len(app.screen.query_one(SessionList).hits) == 1)
+        await settled(pilot, lambda: len(app.screen.query_one(SessionList).hits) == 1)
         await pilot.press("alt+v")
-        await until(pilot, lambda: files(app)._found is not None)
+        await settled(pilot, lambda: files(app)._found is not None)
         assert app.screen.query_one(FileList).rows[0].shown == "app/money.py"
-        assert "in the selected session" in text_of(app)
+        assert "in the selected session" in screen_text(app)
 
 
 @pytest.mark.parametrize("size", [(80, 24), (200, 50)])
 async def test_each_session_stands_with_reason_and_diff(world: World, size: tuple[int, int]) -> None:
     async with file_history(shop(world), *"MONEY", size=size) as (app, pilot):
-        await until(pilot, lambda: "+PRICE = 300" in text_of(app))
-        shown = text_of(app)
+        await settled(pilot, lambda: "+PRICE = 300" in screen_text(app))
+        shown = screen_text(app)
         assert "-PRICE = 3" in shown
         assert "since it must be" in shown
         assert "Cents instead of floats" in shown and "whole" in shown
         assert "2 sessions · 1 file" in shown
         await pilot.press("down")
-        await until(pilot, lambda: "+import decimal" in text_of(app))
+        await settled(pilot, lambda: "+import decimal" in screen_text(app))
 
 
 async def test_enter_opens_the_session_at_that_exchange_in_the_main_screen(world: World) -> None:
@@ -141,78 +136,76 @@ async def test_enter_opens_the_session_at_that_exchange_in_the_main_screen(world
     edited(world, "long", 3, *[("app/long.py", f"n = {n}", f"n = {n + 1}") for n in range(20)])
     memory.refresh()
     async with file_history(memory, *"long.py") as (app, pilot):
-        await until(pilot, lambda: "+n = 20" in text_of(app))
+        await settled(pilot, lambda: "+n = 20" in screen_text(app))
         await pilot.press("enter")
-        await until(pilot, lambda: isinstance(app.screen, BrowseScreen))
+        await settled(pilot, lambda: isinstance(app.screen, BrowseScreen))
         conversation = app.screen.query_one(ConversationPane)
-        await until(pilot, lambda: conversation.exchange_in_view() >= 10)
+        await settled(pilot, lambda: conversation.exchange_in_view() >= 10)
         hit = app.screen.query_one(SessionList).selected_hit
         assert hit and hit.session.id == session_id("long")
         # another one is shown as always
         await pilot.press("up", "down")
-        await until(pilot, lambda: app.screen._opened is None)  # type: ignore[attr-defined]
+        await settled(pilot, lambda: app.screen._opened is None)  # type: ignore[attr-defined]
 
 
 async def test_a_session_that_the_search_hides_is_opened_all_the_same(world: World) -> None:
     memory = shop(world)
     app = PrimaApp(memory, mode="keyword", clock=lambda: NOW, query="hello")
     async with app.run_test(size=(120, 40)) as pilot:
-        await until(pilot, lambda: len(app.screen.query_one(SessionList).hits) == 8)
+        await settled(pilot, lambda: len(app.screen.query_one(SessionList).hits) == 8)
         await pilot.press("alt+v")
         await pilot.press(*"money")
-        await until(pilot, lambda: bool(titles(app)))
+        await settled(pilot, lambda: bool(titles(app)))
         await pilot.press("enter")
-        await until(pilot, lambda: isinstance(app.screen, BrowseScreen))
-        chosen = app.screen.query_one(SessionList)
-        await until(pilot, lambda: bool(chosen.selected_hit and chosen.selected_hit.session.id == session_id("cents")))
+        await settled(pilot, lambda: isinstance(app.screen, BrowseScreen))
+        await settled(pilot, selected(app, "cents"))
         assert app.screen.query_text == ""  # type: ignore[attr-defined]
 
 
 async def test_a_line_shows_the_conversation_that_wrote_it(world: World) -> None:
     async with file_history(shop(world), *"app/money.py:3") as (app, pilot):
-        await until(pilot, in_lines(app, 2))
-        shown = text_of(app)
+        await settled(pilot, in_lines(app, 2))
+        shown = screen_text(app)
         assert "PRICE = 300" in shown and "Cents instead of floats" in shown
         assert "wrote this line" in shown and "I do cents 0" in shown
         await pilot.press("down")
-        await until(pilot, lambda: "No conversation known here wrote this line" in text_of(app))
+        await settled(pilot, lambda: "No conversation known here wrote this line" in screen_text(app))
         await pilot.press("enter")
         assert isinstance(app.screen, FileHistoryScreen)
         await pilot.press("backspace", "1")
-        await until(pilot, in_lines(app, 0))
+        await settled(pilot, in_lines(app, 0))
         await pilot.press("enter")
-        await until(pilot, lambda: isinstance(app.screen, BrowseScreen))
-        chosen = app.screen.query_one(SessionList)
-        await until(pilot, lambda: bool(chosen.selected_hit and chosen.selected_hit.session.id == session_id("whole")))
+        await settled(pilot, lambda: isinstance(app.screen, BrowseScreen))
+        await settled(pilot, selected(app, "whole"))
 
 
 async def test_a_text_shows_its_line_and_one_that_is_gone_shows_the_edits(world: World) -> None:
     async with file_history(shop(world), *'money "PRICE = 300"') as (app, pilot):
-        await until(pilot, in_lines(app, 2))
+        await settled(pilot, in_lines(app, 2))
         await pilot.press("escape")
-        await until(pilot, lambda: files(app)._typed == "money" and not app.screen.has_class("-lines"))
+        await settled(pilot, lambda: files(app)._typed == "money" and not app.screen.has_class("-lines"))
         await pilot.press(*' "PRICE = 3"')
-        await until(pilot, in_lines(app, 2))
+        await settled(pilot, in_lines(app, 2))
         await pilot.press("escape", *' "nothing like it"')
-        await until(pilot, lambda: not app.screen.has_class("-lines") and len(titles(app)) == 2)
+        await settled(pilot, lambda: not app.screen.has_class("-lines") and len(titles(app)) == 2)
 
 
 async def test_f4_turns_between_changes_and_lines(world: World) -> None:
     async with file_history(shop(world), *"money") as (app, pilot):
-        await until(pilot, lambda: len(titles(app)) == 2)
+        await settled(pilot, lambda: len(titles(app)) == 2)
         await pilot.press("f4")
-        await until(pilot, in_lines(app, 0))
+        await settled(pilot, in_lines(app, 0))
         await pilot.press("f4")
         assert not app.screen.has_class("-lines")
         await pilot.press("f4")
-        await until(pilot, in_lines(app, 0))
+        await settled(pilot, in_lines(app, 0))
         await pilot.press("escape")
         assert not app.screen.has_class("-lines") and len(titles(app)) == 2
 
 
 async def test_moving_through_the_lines(world: World) -> None:
     async with file_history(shop(world), *"money.py:1", size=(80, 24)) as (app, pilot):
-        await until(pilot, in_lines(app, 0))
+        await settled(pilot, in_lines(app, 0))
         for key, line in (
             ("alt+n", 2), ("alt+n", 2), ("alt+p", 0), ("down", 1), ("alt+p", 0), ("ctrl+end", 3), ("up", 2),
             ("pageup", 0), ("pagedown", 3), ("ctrl+home", 0),
@@ -228,17 +221,17 @@ async def test_long_lines_can_be_shifted_and_wide_characters_keep_their_columns(
     edited(world, "wide", 0.5, ("wide.py", "", text))
     memory.refresh()
     async with file_history(memory, *"wide.py:1", size=(80, 24)) as (app, pilot):
-        await until(pilot, in_lines(app, 0))
+        await settled(pilot, in_lines(app, 0))
         strips = app.screen._compositor.render_strips()
         assert all(strip.cell_length == 80 for strip in strips)
-        assert "\x1b" not in text_of(app) and "\u202e" not in text_of(app)
-        assert "END" not in text_of(app)
+        assert "\x1b" not in screen_text(app) and "\u202e" not in screen_text(app)
+        assert "END" not in screen_text(app)
         for _ in range(40):
             await pilot.press("alt+right")
-        await until(pilot, lambda: "END" in text_of(app))
+        await settled(pilot, lambda: "END" in screen_text(app))
         for _ in range(40):
             await pilot.press("alt+left")
-        await until(pilot, lambda: "名前" in text_of(app).replace("  ", ""))
+        await settled(pilot, lambda: "名前" in screen_text(app).replace("  ", ""))
 
 
 async def test_resume_and_copy_work_from_here(world: World) -> None:
@@ -250,11 +243,11 @@ async def test_resume_and_copy_work_from_here(world: World) -> None:
 
     memory = shop(world)
     async with file_history(memory, *"money.py:3", run=run) as (app, pilot):
-        await until(pilot, in_lines(app, 2))
+        await settled(pilot, in_lines(app, 2))
         await pilot.press("ctrl+y")
         await pilot.press("f12")
         # no agent is installed in this home, and a test has no terminal to hand over: either way it is said
-        await until(pilot, lambda: bool(app._notifications) or len(app.screen_stack) > 2)
+        await settled(pilot, lambda: bool(app._notifications) or len(app.screen_stack) > 2)
 
 
 @pytest.mark.parametrize(
@@ -268,31 +261,31 @@ async def test_a_file_without_lines_says_why(world: World, name: str, content: b
         (world.workspace / name).write_bytes(content)
     memory.refresh()
     async with file_history(memory, *f"{name}:1") as (app, pilot):
-        await until(pilot, lambda: said in text_of(app))
+        await settled(pilot, lambda: said in screen_text(app))
         await pilot.press("f4")
-        await until(pilot, lambda: titles(app) == ["odd"] and "since it" in text_of(app))
+        await settled(pilot, lambda: titles(app) == ["odd"] and "since it" in screen_text(app))
 
 
 async def test_a_file_that_is_gone_is_shown_as_its_edits_left_it(world: World) -> None:
     memory = shop(world)
     async with file_history(memory, *"page.css:1") as (app, pilot):
-        await until(pilot, in_lines(app, 0))
-        assert "a { color: red }" in text_of(app)
-        assert "file is gone" in text_of(app)
+        await settled(pilot, in_lines(app, 0))
+        assert "a { color: red }" in screen_text(app)
+        assert "file is gone" in screen_text(app)
 
 
 async def test_nothing_like_it_says_so_and_a_file_nobody_changed_can_be_shown(world: World) -> None:
     memory = shop(world)
     (world.workspace / "notes.txt").write_text("mine\n")
     async with file_history(memory, *"notes.txt") as (app, pilot):
-        await until(pilot, lambda: "No session changed such a file" in text_of(app))
+        await settled(pilot, lambda: "No session changed such a file" in screen_text(app))
         await pilot.press("f4")
-        await until(pilot, in_lines(app, 0))
-        assert "mine" in text_of(app)
+        await settled(pilot, in_lines(app, 0))
+        assert "mine" in screen_text(app)
         await pilot.press("escape", "escape")
-        await until(pilot, lambda: files(app)._typed == "" and len(app.screen.query_one(FileList).rows) == 2)
+        await settled(pilot, lambda: files(app)._typed == "" and len(app.screen.query_one(FileList).rows) == 2)
         await pilot.press("escape")
-        await until(pilot, lambda: isinstance(app.screen, BrowseScreen))
+        await settled(pilot, lambda: isinstance(app.screen, BrowseScreen))
 
 
 async def test_a_history_without_changes_says_what_is_recorded(world: World) -> None:
@@ -300,47 +293,46 @@ async def test_a_history_without_changes_says_what_is_recorded(world: World) -> 
     memory = world.memory()
     memory.refresh()
     async with file_history(memory) as (app, pilot):
-        await until(pilot, lambda: "changed a file" in text_of(app))
+        await settled(pilot, lambda: "changed a file" in screen_text(app))
 
 
 async def test_the_mouse_selects_and_chooses(world: World) -> None:
     async with file_history(shop(world), *"money") as (app, pilot):
-        await until(pilot, lambda: len(titles(app)) == 2)
+        await settled(pilot, lambda: len(titles(app)) == 2)
         await pilot.click(FileList, offset=(5, 5))
         assert app.screen.query_one(FileList).selected == 1
         await pilot.press("f4")
-        await until(pilot, in_lines(app, 0))
+        await settled(pilot, in_lines(app, 0))
         await pilot.click(BlamePane, offset=(60, 3))
         assert lines(app).selected == 2
         await pilot.click(BlamePane, offset=(60, 3), times=2)
-        await until(pilot, lambda: isinstance(app.screen, BrowseScreen))
-        chosen = app.screen.query_one(SessionList)
-        await until(pilot, lambda: bool(chosen.selected_hit and chosen.selected_hit.session.id == session_id("cents")))
+        await settled(pilot, lambda: isinstance(app.screen, BrowseScreen))
+        await settled(pilot, selected(app, "cents"))
 
 
 async def test_typing_goes_to_the_field_wherever_the_focus_is(world: World) -> None:
     async with file_history(shop(world)) as (app, pilot):
         await pilot.click(FileList, offset=(5, 1))
         await pilot.press(*"page")
-        await until(pilot, lambda: titles(app) == ["other"])
+        await settled(pilot, lambda: titles(app) == ["other"])
 
 
 async def test_alt_v_leaves_and_f5_reads_again(world: World) -> None:
     async with file_history(shop(world), *"money.py:1") as (app, pilot):
-        await until(pilot, in_lines(app, 0))
+        await settled(pilot, in_lines(app, 0))
         (world.workspace / "app/money.py").write_text("PRICE = 300\n")
         await pilot.press("f5")
-        await until(pilot, lambda: bool(lines(app).view) and len(lines(app).view.code) == 1)  # type: ignore[union-attr]
+        await settled(pilot, lambda: bool(lines(app).view) and len(lines(app).view.code) == 1)  # type: ignore[union-attr]
         await pilot.press("alt+v")
-        await until(pilot, lambda: isinstance(app.screen, BrowseScreen))
+        await settled(pilot, lambda: isinstance(app.screen, BrowseScreen))
 
 
 async def test_new_sessions_appear_while_one_looks(world: World) -> None:
     memory = shop(world)
     async with file_history(memory, *"money", refresh_seconds=0.1) as (app, pilot):
-        await until(pilot, lambda: len(titles(app)) == 2)
+        await settled(pilot, lambda: len(titles(app)) == 2)
         edited(world, "later", 0.1, ("app/money.py", "PRICE = 300", "PRICE = 400"))
-        await until(pilot, lambda: titles(app)[:1] == ["later"])
+        await settled(pilot, lambda: titles(app)[:1] == ["later"])
 
 
 async def test_leaving_cancels_what_is_read(world: World) -> None:
@@ -357,21 +349,21 @@ async def test_leaving_cancels_what_is_read(world: World) -> None:
 
     memory.blame = slow  # type: ignore[method-assign]
     async with file_history(memory, *"money.py:1") as (_app, pilot):
-        await until(pilot, begun.is_set)
+        await settled(pilot, begun.is_set)
         await pilot.press("alt+v")
-        await until(pilot, cancelled.is_set)
+        await settled(pilot, cancelled.is_set)
 
 
 async def test_a_click_on_a_file_in_the_extract_opens_its_history(world: World) -> None:
     memory = shop(world)
     app = PrimaApp(memory, mode="keyword", clock=lambda: NOW, query="cents")
     async with app.run_test(size=(200, 50)) as pilot:
-        await until(pilot, lambda: "app/money.py" in _pane_text(app))
+        await settled(pilot, lambda: "app/money.py" in _pane_text(app))
         rows = _pane_text(app).split("\n")
         line = next(number for number, text in enumerate(rows) if "app/money.py" in text)
         await pilot.click(ExtractPane, offset=(rows[line].index("app/money.py") + 3, line + 1))
-        await until(pilot, lambda: isinstance(app.screen, FileHistoryScreen))
-        await until(pilot, lambda: titles(app) == ["Cents instead of floats", "whole"])
+        await settled(pilot, lambda: isinstance(app.screen, FileHistoryScreen))
+        await settled(pilot, lambda: titles(app) == ["Cents instead of floats", "whole"])
 
 
 def _pane_text(app: PrimaApp) -> str:

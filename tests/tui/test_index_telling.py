@@ -2,28 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import msgspec
 import pytest
-from textual.pilot import Pilot
 
 from prima_tui.model.hits import IndexProgress, Snapshot, SourceStatus, Status
-from prima_tui.tui.app import PrimaApp
 from prima_tui.tui.empty_state import no_history_text, reading_text, short_folder
 from prima_tui.tui.index_telling import duration_text, index_hint, seconds_left
 from tests.world import World
 
-MakeApp = Callable[..., PrimaApp]
-
-
-async def until(pilot: Pilot[Any], condition: Callable[[], bool], seconds: float = 20.0) -> None:
-    for _ in range(int(seconds / 0.02)):
-        await pilot.pause(0.02)
-        if condition():
-            return
-    raise AssertionError("it never came about")
+from .driving import MakeApp, settled
 
 
 @pytest.mark.parametrize(
@@ -51,7 +40,7 @@ async def test_the_first_index_says_once_what_it_is_for(
     memory.index_steps = 20
     app = make_app(memory, query="login")
     async with app.run_test(size=(120, 40)) as pilot:
-        await until(pilot, lambda: app.screen._first_time_told)  # type: ignore[attr-defined]
+        await settled(pilot, lambda: app.screen._first_time_told)  # type: ignore[attr-defined]
         said = [note.message for note in app._notifications]
         assert any("by meaning now" in str(message) for message in said) == told
 

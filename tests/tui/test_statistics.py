@@ -2,33 +2,21 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from rich.cells import cell_len
 from textual.pilot import Pilot
 
-from prima_tui.model.hits import Answer
 from prima_tui.model.statistics import statistics
 from prima_tui.tui.app import PrimaApp
 from prima_tui.tui.browse_screen import BrowseScreen
-from prima_tui.tui.search_line import SearchInput
 from prima_tui.tui.session_list import SessionList
 from prima_tui.tui.statistics_lines import heat_level, page
 from prima_tui.tui.statistics_pane import StatisticsPane
 from prima_tui.tui.statistics_screen import StatisticsScreen
 
-MakeApp = Callable[..., PrimaApp]
-
-
-async def until(pilot: Pilot[Any], condition: Callable[[], bool], seconds: float = 20.0) -> None:
-    for _ in range(int(seconds / 0.02)):
-        await pilot.pause(0.02)
-        if condition():
-            return
-    raise AssertionError("it never came about")
+from .driving import MakeApp, query_after, screen_text, settled, waiting_search
 
 
 def figures(app: PrimaApp) -> StatisticsScreen:
@@ -40,20 +28,11 @@ def pane(app: PrimaApp) -> StatisticsPane:
     return app.screen.query_one(StatisticsPane)
 
 
-def text_of(app: PrimaApp) -> str:
-    return "\n".join(strip.text for strip in app.screen._compositor.render_strips())
-
-
 async def opened(pilot: Pilot[Any], app: PrimaApp) -> None:
-    await until(pilot, lambda: isinstance(app.screen, BrowseScreen) and app.screen.answer is not None)
+    await settled(pilot, lambda: isinstance(app.screen, BrowseScreen) and app.screen.answer is not None)
     await pilot.press("alt+s")
-    await until(pilot, lambda: isinstance(app.screen, StatisticsScreen) and app.screen.found is not None)
+    await settled(pilot, lambda: isinstance(app.screen, StatisticsScreen) and app.screen.found is not None)
     await pilot.pause(0.05)
-
-
-async def query_after(pilot: Pilot[Any], app: PrimaApp) -> str:
-    await until(pilot, lambda: isinstance(app.screen, BrowseScreen))
-    return app.screen.query_one(SearchInput).value
 
 
 @pytest.mark.parametrize("size", [(80, 24), (200, 50)])
@@ -61,12 +40,12 @@ async def test_all_sessions_are_counted(memory: Any, make_app: MakeApp, size: tu
     app = make_app(memory)
     async with app.run_test(size=size) as pilot:
         await opened(pilot, app)
-        shown = text_of(app)
+        shown = screen_text(app)
         assert "all sessions" in shown and "this workspace" in shown
         assert f"{len(memory.sessions)}" in shown and "claude-code" in shown and "Hours of the week" in shown
         assert all(strip.cell_length == size[0] for strip in app.screen._compositor.render_strips())
         await pilot.press("end")
-        await until(pilot, lambda: "Longest sessions" in text_of(app))
+        await settled(pilot, lambda: "Longest sessions" in screen_text(app))
 
 
 async def test_enter_searches_for_what_a_row_counts(memory: Any, make_app: MakeApp) -> None:
@@ -83,13 +62,13 @@ async def test_the_present_results_are_counted_and_r_turns_to_all(memory: Any, m
     app = make_app(memory, query="React")
     async with app.run_test(size=(120, 40)) as pilot:
         await opened(pilot, app)
-        assert "results of React" in text_of(app)
+        assert "results of React" in screen_text(app)
         few = figures(app).found
         assert few and few.sessions < len(memory.sessions)
         await pilot.press("r")
-        await until(pilot, lambda: figures(app).found.sessions == len(memory.sessions))  # type: ignore[union-attr]
+        await settled(pilot, lambda: figures(app).found.sessions == len(memory.sessions))  # type: ignore[union-attr]
         await pilot.press("r")
-        await until(pilot, lambda: figures(app).found == few)
+        await settled(pilot, lambda: figures(app).found == few)
         await pilot.press("down", "enter")
         assert (await query_after(pilot, app)).startswith("React agent:")
 
@@ -104,9 +83,9 @@ async def test_a_long_session_is_opened(memory: Any, make_app: MakeApp) -> None:
             await pilot.press("down")
         longest = figures(app).found.longest[0]  # type: ignore[union-attr]
         await pilot.press("enter")
-        await until(pilot, lambda: isinstance(app.screen, BrowseScreen))
+        await settled(pilot, lambda: isinstance(app.screen, BrowseScreen))
         chosen = app.screen.query_one(SessionList)
-        await until(pilot, lambda: bool(chosen.selected_hit and chosen.selected_hit.session.key == longest.key))
+        await settled(pilot, lambda: bool(chosen.selected_hit and chosen.selected_hit.session.key == longest.key))
 
 
 async def test_columns_pages_and_ends(memory: Any, make_app: MakeApp) -> None:
@@ -146,9 +125,9 @@ async def test_nothing_to_count_says_so(memory: Any, make_app: MakeApp) -> None:
     app = make_app(memory, query="xyzzy")
     async with app.run_test(size=(80, 24)) as pilot:
         await opened(pilot, app)
-        assert "found no session" in text_of(app)
+        assert "found no session" in screen_text(app)
         await pilot.press("r")
-        await until(pilot, lambda: "claude-code" in text_of(app))
+        await settled(pilot, lambda: "claude-code" in screen_text(app))
         await pilot.press("alt+s")
         assert await query_after(pilot, app) == "xyzzy"
 
@@ -156,22 +135,12 @@ async def test_nothing_to_count_says_so(memory: Any, make_app: MakeApp) -> None:
 async def test_leaving_cancels_the_counting(memory: Any, make_app: MakeApp) -> None:
     app = make_app(memory)
     async with app.run_test(size=(120, 40)) as pilot:
-        await until(pilot, lambda: isinstance(app.screen, BrowseScreen) and app.screen.answer is not None)
-        begun, cancelled = threading.Event(), threading.Event()
-
-        def slow(query: str, mode: str, *, deep: bool = False, cancel: Any = None) -> Answer:
-            begun.set()
-            while not cancel.cancelled:
-                threading.Event().wait(0.01)
-            cancelled.set()
-            cancel.check()
-            return Answer(query, "keyword")
-
-        memory.search = slow
+        await settled(pilot, lambda: isinstance(app.screen, BrowseScreen) and app.screen.answer is not None)
+        begun, cancelled = waiting_search(memory)
         await pilot.press("alt+s")
-        await until(pilot, begun.is_set)
+        await settled(pilot, begun.is_set)
         await pilot.press("escape")
-        await until(pilot, cancelled.is_set)
+        await settled(pilot, cancelled.is_set)
 
 
 @pytest.mark.parametrize("width", [40, 78, 111, 112, 198])

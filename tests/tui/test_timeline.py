@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable
 from datetime import date, timedelta
 from typing import Any
 
@@ -12,49 +10,30 @@ from hypothesis import given
 from hypothesis import strategies as st
 from textual.pilot import Pilot
 
-from prima_tui.model.hits import Answer, Hit
 from prima_tui.model.timeline import Bucket, Timeline
 from prima_tui.tui.app import PrimaApp
 from prima_tui.tui.browse_screen import BrowseScreen
-from prima_tui.tui.search_line import SearchInput
 from prima_tui.tui.timeline_lines import axis_labels, bar, columns, draws_blocks, stretch_text
 from prima_tui.tui.timeline_plot import TimelinePlot
 from prima_tui.tui.timeline_screen import TagLine, TimelineScreen
 
-MakeApp = Callable[..., PrimaApp]
-
-
-async def until(pilot: Pilot[Any], condition: Callable[[], bool], seconds: float = 20.0) -> None:
-    for _ in range(int(seconds / 0.02)):
-        await pilot.pause(0.02)
-        if condition():
-            return
-    raise AssertionError("it never came about")
+from .driving import MakeApp, query_after, screen_text, settled, waiting_search
 
 
 def plot(app: PrimaApp) -> TimelinePlot:
     return app.screen.query_one(TimelinePlot)
 
 
-def text_of(app: PrimaApp) -> str:
-    return "\n".join(strip.text for strip in app.screen._compositor.render_strips())
-
-
 async def opened(pilot: Pilot[Any], app: PrimaApp) -> None:
-    await until(pilot, lambda: isinstance(app.screen, BrowseScreen) and app.screen.answer is not None)
+    await settled(pilot, lambda: isinstance(app.screen, BrowseScreen) and app.screen.answer is not None)
     await pilot.press("alt+l")
-    await until(pilot, lambda: isinstance(app.screen, TimelineScreen) and bool(plot(app).timeline.buckets))
+    await settled(pilot, lambda: isinstance(app.screen, TimelineScreen) and bool(plot(app).timeline.buckets))
     await pilot.pause(0.05)
 
 
 async def by_days(pilot: Pilot[Any], app: PrimaApp) -> None:
     await pilot.press("d")
-    await until(pilot, lambda: plot(app).timeline.scale == "days")
-
-
-async def query_after(pilot: Pilot[Any], app: PrimaApp) -> str:
-    await until(pilot, lambda: isinstance(app.screen, BrowseScreen))
-    return app.screen.query_one(SearchInput).value
+    await settled(pilot, lambda: plot(app).timeline.scale == "days")
 
 
 @pytest.mark.parametrize("size", [(80, 24), (200, 50)])
@@ -62,7 +41,7 @@ async def test_the_results_stand_over_time_by_agent(memory: Any, make_app: MakeA
     app = make_app(memory)
     async with app.run_test(size=size) as pilot:
         await opened(pilot, app)
-        shown = text_of(app)
+        shown = screen_text(app)
         assert "claude-code" in shown and "codex 2" in shown and "#python" in shown
         assert "█" in shown and "30 Nov 2026" in shown
         assert sum(bucket.total for bucket in plot(app).timeline.buckets) == len(memory.sessions)
@@ -111,7 +90,7 @@ async def test_the_scale_changes_by_key_and_the_time_stays(memory: Any, make_app
         await pilot.press("left")
         for key, scale in (("w", "weeks"), ("m", "months"), ("d", "days"), ("s", "weeks"), ("z", "months")):
             await pilot.press(key)
-            await until(pilot, lambda scale=scale: plot(app).timeline.scale == scale)  # type: ignore[misc]
+            await settled(pilot, lambda scale=scale: plot(app).timeline.scale == scale)  # type: ignore[misc]
         await pilot.press("enter")
         assert await query_after(pilot, app) == "date:2026-11"
 
@@ -140,11 +119,11 @@ async def test_a_tag_narrows_the_plot_and_joins_the_query(memory: Any, make_app:
         await by_days(pilot, app)
         tag, count = plot(app).timeline.tags[0]
         await pilot.press("down")
-        await until(pilot, lambda: sum(b.total for b in plot(app).timeline.buckets) == count)
+        await settled(pilot, lambda: sum(b.total for b in plot(app).timeline.buckets) == count)
         await pilot.press("up")
-        await until(pilot, lambda: sum(b.total for b in plot(app).timeline.buckets) == len(memory.sessions))
+        await settled(pilot, lambda: sum(b.total for b in plot(app).timeline.buckets) == len(memory.sessions))
         await pilot.click(TagLine, offset=(13, 0))
-        await until(pilot, lambda: sum(b.total for b in plot(app).timeline.buckets) == count)
+        await settled(pilot, lambda: sum(b.total for b in plot(app).timeline.buckets) == count)
         await pilot.press("enter")
         assert await query_after(pilot, app) == f"date:2026-11-30 tag:{tag}"
 
@@ -167,14 +146,14 @@ async def test_a_click_beside_the_panel_closes_it(memory: Any, make_app: MakeApp
     async with app.run_test(size=(120, 40)) as pilot:
         await opened(pilot, app)
         await pilot.click(offset=(20, 3))
-        await until(pilot, lambda: isinstance(app.screen, BrowseScreen))
+        await settled(pilot, lambda: isinstance(app.screen, BrowseScreen))
 
 
 async def test_nothing_found_says_so(memory: Any, make_app: MakeApp) -> None:
     app = make_app(memory, query="xyzzy")
     async with app.run_test(size=(80, 24)) as pilot:
         await opened(pilot, app)
-        assert "No session to show" in text_of(app)
+        assert "No session to show" in screen_text(app)
         await pilot.press("left", "tab", "escape")
         assert await query_after(pilot, app) == "xyzzy"
 
@@ -182,22 +161,12 @@ async def test_nothing_found_says_so(memory: Any, make_app: MakeApp) -> None:
 async def test_closing_cancels_the_counting(memory: Any, make_app: MakeApp) -> None:
     app = make_app(memory)
     async with app.run_test(size=(120, 40)) as pilot:
-        await until(pilot, lambda: isinstance(app.screen, BrowseScreen) and app.screen.answer is not None)
-        begun, cancelled = threading.Event(), threading.Event()
-
-        def slow(query: str, mode: str, *, deep: bool = False, cancel: Any = None) -> Answer:
-            begun.set()
-            while not cancel.cancelled:
-                threading.Event().wait(0.01)
-            cancelled.set()
-            cancel.check()
-            return Answer(query, "keyword", tuple[Hit, ...]())
-
-        memory.search = slow
+        await settled(pilot, lambda: isinstance(app.screen, BrowseScreen) and app.screen.answer is not None)
+        begun, cancelled = waiting_search(memory)
         await pilot.press("alt+l")
-        await until(pilot, begun.is_set)
+        await settled(pilot, begun.is_set)
         await pilot.press("escape")
-        await until(pilot, cancelled.is_set)
+        await settled(pilot, cancelled.is_set)
 
 
 # -- drawing -----------------------------------------------------------------------------------------------------------
