@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 import click
 
+from prima_tui.cli_options import Command, budget_option, json_option, mode_option
 from prima_tui.errors import PrimaError
 from prima_tui.printing import end_progress, print_result, show_progress, warn, write_out
 
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from prima_tui.model.documents import DocumentHit, DocumentsProgress
     from prima_tui.model.hits import Mode
 
-Command = TypeVar("Command", bound=Callable[..., Any])
-
 
 @click.group()
 def docs() -> None:
@@ -26,23 +24,17 @@ def docs() -> None:
 
 
 def _options(command: Command) -> Command:
-    command = click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")(command)
     return click.option(
         "-w",
         "--workspace",
         type=click.Path(path_type=Path, file_okay=False, exists=True),
         default=None,
         help="Where the project is looked for, upwards (default: the current folder).",
-    )(command)
+    )(json_option(command))
 
 
 def _collection_option(command: Command) -> Command:
     return click.option("--collection", default="", metavar="NAME", help="Only documents of this collection.")(command)
-
-
-_budget_option = click.option(
-    "--budget", type=click.FloatRange(0), default=None, help="Seconds for indexing first (default 20)."
-)
 
 
 def _documents(workspace: Path | None) -> Documents:
@@ -122,16 +114,9 @@ def index(workspace: Path | None, as_json: bool, budget: float | None, rebuild: 
 @docs.command()
 @click.argument("query", nargs=-1, required=True)
 @_options
-@click.option(
-    "-m",
-    "--mode",
-    type=click.Choice(["combined", "keyword", "semantic"]),
-    default="combined",
-    show_default=True,
-    help="By word, by meaning, or both.",
-)
+@mode_option
 @click.option("-n", "--limit", type=click.IntRange(0), default=10, show_default=True, help="Most results.")
-@_budget_option
+@budget_option
 @_collection_option
 def search(
     query: tuple[str, ...],
@@ -159,7 +144,7 @@ def search(
 @click.argument("question", nargs=-1, required=True)
 @_options
 @click.option("-n", "--limit", type=click.IntRange(1, 20), default=6, show_default=True, help="Most chunks.")
-@_budget_option
+@budget_option
 @_collection_option
 def ask(
     question: tuple[str, ...],
@@ -209,7 +194,7 @@ def ask(
 @click.option("--to", "after", default="", metavar="STATE", help="Its name or time (default: the index as it is).")
 @click.option("-n", "--limit", type=click.IntRange(1, 20), default=6, show_default=True, help="Most chunks.")
 @click.option("--answers/--no-answers", default=True, help="Have the model, where one is configured, answer from both.")
-@_budget_option
+@budget_option
 def diff(
     question: tuple[str, ...],
     workspace: Path | None,

@@ -15,8 +15,6 @@ from prima_tui.printing import print_result
 if TYPE_CHECKING:
     from prima_tui.model.reach import Reach
 
-    pass
-
 
 @click.command()
 @click.argument("session", nargs=-1)

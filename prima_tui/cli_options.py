@@ -14,8 +14,9 @@ from prima_tui.printing import show_progress
 
 if TYPE_CHECKING:
     from prima_tui.memory import Memory
-    from prima_tui.model.hits import IndexProgress
+    from prima_tui.model.hits import IndexProgress, Snapshot
     from prima_tui.model.reach import Reach
+    from prima_tui.model.session import Session
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -50,6 +51,13 @@ def scope_options(command: Command) -> Command:
 def json_option(command: Command) -> Command:
     """Give a command the option ``--json``."""
     return click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")(command)
+
+
+def budget_option(command: Command) -> Command:
+    """Give a command the option ``--budget``."""
+    return click.option(
+        "--budget", type=click.FloatRange(0), default=None, help="Seconds for indexing first (default 20)."
+    )(command)
 
 
 def mode_option(command: Command) -> Command:
@@ -94,3 +102,13 @@ def report_progress(progress: IndexProgress) -> None:
         f"indexing: {progress.files_done} of {progress.files_total} files,"
         f" {progress.exchanges_embedded} exchanges, {progress.seconds:.0f} s"
     )
+
+
+def listed(memory: Memory, text: str) -> tuple[Snapshot, tuple[Session, ...], list[str]]:
+    """Return the history as it is now, its sessions (with a text those that it finds), and what is to be said of it."""
+    snapshot = memory.refresh()
+    warnings = list(memory.settings.problems)
+    if not text:
+        return snapshot, snapshot.sessions, warnings
+    answer = memory.search(text, "keyword")
+    return snapshot, tuple(hit.session for hit in answer.hits), [*warnings, *answer.warnings]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from prima_tui.cli_options import json_option, open_memory, scope_options
+from prima_tui.cli_options import json_option, listed, open_memory, scope_options
 from prima_tui.printing import print_result, warn
 
 if TYPE_CHECKING:
@@ -24,13 +24,7 @@ def stats(workspace: Path | None, reach: Reach | None, as_json: bool, text: str)
     from prima_tui.model.statistics import statistics
 
     memory = open_memory(workspace, reach)
-    snapshot = memory.refresh()
-    warnings = list(memory.settings.problems)
-    sessions = snapshot.sessions
-    if text:
-        answer = memory.search(text, "keyword")
-        sessions = tuple(hit.session for hit in answer.hits)
-        warnings += answer.warnings
+    snapshot, sessions, warnings = listed(memory, text)
     found = statistics(sessions)
     warn([*warnings, *snapshot.warnings], as_json)
     print_result(

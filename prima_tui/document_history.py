@@ -109,12 +109,11 @@ class DocumentHistory:
         if name in ("", NOW):
             index = self._documents.loaded_index()
             return IndexState(NOW, datetime.now(UTC), content_of(index)), index
-        states = self._states()
-        path = states.path(name)
+        state, path = self._states().find(name)
         model = self._documents.embedding_model().name
         index = DocumentIndex(path, model, lambda: None, lambda _line: None)
         index.load()
-        return states.state(name), index
+        return state, index
 
     def _best(
         self, index: DocumentIndex, question: str, limit: int, cancel: Cancel, warnings: list[str]

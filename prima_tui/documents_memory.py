@@ -224,6 +224,7 @@ class Documents:
     def status(self) -> DocumentsStatus:
         """Return how many documents and chunks there are and which files are stale; every file is looked at."""
         from prima_tui.index.document_update import look
+        from prima_tui.index.documents import documents_rebuild_due
 
         index = self._opened()
         warnings = self._said()
@@ -235,10 +236,7 @@ class Documents:
         found = look(self.root, settings, index, lambda: False)
         stored = index.stored().values()
         if index.other_model:
-            warnings.append(
-                f"the index was made with {index.other_model}, not {self._model().name}:"
-                " a rebuild is due (prima-tui docs index --rebuild)"
-            )
+            warnings.append(documents_rebuild_due(index.other_model, self._model().name))
         return DocumentsStatus(
             project=str(self.root),
             index_path=str(self.index_path),

@@ -17,7 +17,7 @@ from prima_tui.extracts import extract_markdown, local_time
 from prima_tui.model.hits import Conversation
 from prima_tui.model.session import Exchange, Session, ToolUse, shown_path
 from prima_tui.model.text import shown
-from prima_tui.output import Tools, one_line
+from prima_tui.output import Tools, one_line, tool_head
 
 Format = Literal["markdown", "html"]
 FORMATS: tuple[Format, ...] = get_args(Format)
@@ -86,12 +86,6 @@ def _fenced(text: str) -> str:
     longest = max((len(found) for found in _FENCE.findall(text)), default=2)
     fence = "`" * max(3, longest + 1)
     return f"{fence}\n{text.rstrip()}\n{fence}"
-
-
-def tool_head(use: ToolUse, session: Session) -> str:
-    """Return the one line that a use of a tool, or a thought, is folded to."""
-    what = shown_path(use.path, session.workspace) if use.path else use.summary
-    return one_line(f"{use.name or 'tool'} {what}{' · failed' if use.failed else ''}")
 
 
 def tool_texts(use: ToolUse, session: Session) -> list[str]:

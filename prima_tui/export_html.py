@@ -12,9 +12,11 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from prima_tui.extracts import duration, local_time
+from prima_tui.model.citation import citation
 from prima_tui.model.hits import Conversation
 from prima_tui.model.session import Exchange, Session, TextEdit, ToolUse, shown_path
 from prima_tui.model.text import shown
+from prima_tui.output import tool_head
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -88,7 +90,7 @@ def _facts(session: Session) -> str:
         ("Branch", session.branch),
         ("Messages", str(session.message_count)),
         ("Tags", ", ".join(session.tags)),
-        ("Reopen", f"prima-tui --open {session.id}"),
+        ("Reopen", citation(session, None)),
     )
     rows = "".join(f"<dt>{name}</dt><dd>{escape(shown(value))}</dd>" for name, value in facts if value)
     return f"<dl>{rows}</dl>\n"
@@ -188,8 +190,7 @@ def _coloured(code: str, language: str, _attributes: str) -> str:
 
 
 def _tool(use: ToolUse, session: Session) -> str:
-    what = shown_path(use.path, session.workspace) if use.path else use.summary
-    head = escape(" ".join(shown(f"{use.name or 'tool'} {what}{' · failed' if use.failed else ''}").split()))
+    head = escape(tool_head(use, session))
     if use.thinking:
         return f"<details><summary>{head}</summary>{rendered(use.gave)}</details>"
     bodies = [_diff(edit, session) for edit in use.edits] or [_plain(use.given)]

@@ -33,17 +33,21 @@ class History(Upkeep):
             files[known.file.source] += 1
         for entry in self.library.entries:
             sessions[entry.session.source] += 1
-        return tuple(
-            SourceStatus(
-                source.id,
-                any(root.exists() for root in source.roots(self.scope)),
-                files[source.id],
-                sessions[source.id],
-                tuple(self._warnings(source.id)),
-                tuple(str(root) for root in source.roots(self.scope)),
+        warnings = self._warnings()
+        found = []
+        for source in self._sources.values():
+            roots = list(source.roots(self.scope))
+            found.append(
+                SourceStatus(
+                    source.id,
+                    any(root.exists() for root in roots),
+                    files[source.id],
+                    sessions[source.id],
+                    tuple(warnings[source.id]),
+                    tuple(str(root) for root in roots),
+                )
             )
-            for source in self._sources.values()
-        )
+        return tuple(found)
 
     def roots(self) -> list[Path]:
         """Return every folder where the sources look, whether it exists or not."""

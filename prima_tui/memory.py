@@ -202,16 +202,19 @@ class Memory(Searching):
         cancel: Cancel | None = None,
     ) -> IndexProgress:
         """Index what is new or changed, newest first, for at most ``budget`` seconds (None: the configured budget)."""
-        budget = self.settings.budget_seconds if budget is None else budget
-        self._purge_index()
-        return self._update().run(self._open().shares(), budget, report, cancel)
+        return self._index_within(self.settings.budget_seconds if budget is None else budget, report, cancel)
 
     def index_everything(
         self, report: Callable[[IndexProgress], None] | None = None, cancel: Cancel | None = None
     ) -> IndexProgress:
         """Index all that is pending, however long it takes."""
+        return self._index_within(None, report, cancel)
+
+    def _index_within(
+        self, budget: float | None, report: Callable[[IndexProgress], None] | None, cancel: Cancel | None
+    ) -> IndexProgress:
         self._purge_index()
-        return self._update().run(self._open().shares(), None, report, cancel)
+        return self._update().run(self._open().shares(), budget, report, cancel)
 
     def _purge_index(self) -> None:
         """Remove from this index what was forgotten where it could not be reached."""

@@ -69,4 +69,4 @@ def _terminal(folder: Path) -> str:
         place = str((folder / "fd" / "0").readlink())
     except OSError:
         return ""
-    return place.removeprefix("/dev/") if place.startswith("/dev/pts/") or place.startswith("/dev/tty") else ""
+    return place.removeprefix("/dev/") if place.startswith(("/dev/pts/", "/dev/tty")) else ""

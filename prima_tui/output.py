@@ -183,6 +183,12 @@ Tools = Sequence[Sequence[ToolUse]]
 """For each exchange of a conversation the uses of tools that belong to it."""
 
 
+def tool_head(use: ToolUse, session: Session) -> str:
+    """Return the one line that a use of a tool, or a thought, is folded to."""
+    what = shown_path(use.path, session.workspace) if use.path else use.summary
+    return one_line(f"{use.name or 'tool'} {what}{' · failed' if use.failed else ''}")
+
+
 def tool_json(use: ToolUse, session: Session) -> Json:
     """Return one use of a tool, with all its text."""
     return {

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from prima_tui.model.statistics import Ranked, Statistics
-from prima_tui.model.text import shown
-from prima_tui.output import Json
+from prima_tui.model.activity import Ranked
+from prima_tui.model.statistics import Statistics
+from prima_tui.output import Json, one_line
 
 DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _SHOWN = 10
@@ -62,7 +62,7 @@ def statistics_text(found: Statistics) -> str:
         ("Longest sessions (messages)", tuple((one.title, one.message_count) for one in found.longest)),
     ):
         if names:
-            lines = [f"{count:>8,}  {' '.join(shown(name).split())}" for name, count in names[:_SHOWN]]
+            lines = [f"{count:>8,}  {one_line(name)}" for name, count in names[:_SHOWN]]
             parts.append("\n".join([heading, *lines]))
     head = "      " + "".join(f"{hour:>4}" for hour in range(0, 24, 2))
     rows = [

@@ -45,13 +45,10 @@ def plan_resume(
     if fork and not command.fork:
         return ResumePlan(session, None, problem=f"{command.argv[0]} has no command that forks a session")
     command = msgspec.structs.replace(command, argv=(*(command.fork if fork else command.argv), *arguments))
-    moved = _moved(command, moved_from, now_in)
-    # a fork leaves the session alone, so it may be open
-    warnings = (_file_warning(session), "" if fork else _open_warning(session))
-    warning = "\n\n".join(filter(None, warnings))
-    if moved is not None:
-        said = (f"it was recorded in {command.cwd}, before that folder became {now_in}", command.elsewhere, warning)
-        command, warning = moved, "\n\n".join(filter(None, said))
+    said: tuple[str, ...] = ()
+    if moved := _moved(command, moved_from, now_in):
+        said = (f"it was recorded in {command.cwd}, before that folder became {now_in}", command.elsewhere)
+        command = moved
     line = shell_line(command)
     if command.cwd and not Path(command.cwd).is_dir():
         gone = f"its folder {command.cwd} is gone: make it again (mkdir -p), or copy the command and run it elsewhere"
@@ -61,7 +58,9 @@ def plan_resume(
         missing = f"{command.argv[0]} was not found on PATH nor by your shell: install it, or copy the command"
         return ResumePlan(session, command, line, problem=missing)
     runnable = ResumeCommand((found, *command.argv[1:]), command.cwd, command.env)
-    return ResumePlan(session, runnable, line, warning=warning)
+    # a fork leaves the session alone, so it may be open
+    said += (_file_warning(session), "" if fork else _open_warning(session))
+    return ResumePlan(session, runnable, line, warning="\n\n".join(filter(None, said)))
 
 
 def _moved(command: ResumeCommand, moved_from: Sequence[str], now_in: Path | None) -> ResumeCommand | None:

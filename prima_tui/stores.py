@@ -151,14 +151,24 @@ class Stores:
         with self._opening:
             if self._elsewhere is None:
                 self._elsewhere = OtherIndexes(self._model().name, self._index_path(), self._indexes)
-        lock = self._index_path().with_name("update.lock")
         return Updater(
-            self._semantic(), self._model(), self._exchanges, lock, self._folder, self._write_extracts, self._elsewhere
+            self._semantic(),
+            self._model(),
+            self._exchanges,
+            self._lock_path,
+            self._folder,
+            self._write_extracts,
+            self._elsewhere,
         )
+
+    @property
+    def _lock_path(self) -> Path:
+        """What an update and a rebuild hold: one of them at a time, in all processes."""
+        return self._index_path().with_name("update.lock")
 
     def _indexes(self) -> list[Path]:
         """Return where indexes were ever made: that of everything, those of workspaces."""
-        return [folder / "index.duckdb" for folder in (self.settings.paths.data, *self._places.all())]
+        return [folder / _INDEX for folder in (self.settings.paths.data, *self._places.all())]
 
     def _write_extracts(self, paths: Sequence[str]) -> None:
         """Write the extracts that the sessions of newly indexed files earn; one that can't be written is noted."""
@@ -178,9 +188,13 @@ class Stores:
     def _rebuild(self) -> Rebuild:
         from prima_tui.index.rebuild import Rebuild
 
-        lock = self._index_path().with_name("update.lock")
         return Rebuild(
-            self._semantic(), self._model(), self._exchanges, lock, self._folder, lambda line: self.log.note([line])
+            self._semantic(),
+            self._model(),
+            self._exchanges,
+            self._lock_path,
+            self._folder,
+            lambda line: self.log.note([line]),
         )
 
     def _coverage(self) -> tuple[int, int]:

@@ -332,7 +332,7 @@ class Upkeep:
             )
 
     def _show(self, done: int, total: int, report: Callable[[Snapshot], None] | None) -> Snapshot:
-        warnings = [line for source in self._sources for line in self._warnings(source)]
+        warnings = [line for lines in self._warnings().values() for line in lines]
         warnings += warning_lines("sources", self._plug_in_problems)
         self._log.note(warnings)
         sessions = tuple(entry.session for entry in self.library.entries if not is_hidden(entry.session))
@@ -353,12 +353,13 @@ class Upkeep:
             self._last.keep(self._known.values(), self.library)
             self._kept_at = time.monotonic()
 
-    def _warnings(self, source: str) -> list[str]:
-        problems = list(self._listed.get(source, ()))
+    def _warnings(self) -> dict[str, list[str]]:
+        """Return for each source what could not be listed or read, a line each."""
+        problems = {source: list(self._listed.get(source, ())) for source in self._sources}
         for known in self._known.values():
-            if known.problems and known.file.source == source:
-                problems += known.problems
-        return warning_lines(source, problems)
+            if known.problems and known.file.source in problems:
+                problems[known.file.source] += known.problems
+        return {source: warning_lines(source, found) for source, found in problems.items()}
 
 
 def _age(file: SourceFile) -> int:

@@ -385,14 +385,6 @@ class DatabaseFile:
         self._notice(f"{self.path} {why}; it was kept as {aside.name} and a new one is made")
 
 
-def fetched(cursor: duckdb.DuckDBPyConnection, sql: str, parameters: Mapping[str, object]) -> list[Any]:
-    """Return the rows of a query. Raises Cancelled when the cursor was interrupted meanwhile."""
-    try:
-        return cursor.execute(sql, dict(parameters)).fetchall()
-    except duckdb.InterruptException as error:
-        raise Cancelled from error
-
-
 def fetched_columns(
     cursor: duckdb.DuckDBPyConnection, sql: str, parameters: Mapping[str, object]
 ) -> list[NDArray[Any]]:

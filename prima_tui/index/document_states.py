@@ -42,19 +42,14 @@ class DocumentStates:
         """Return the states, newest first."""
         return [state for state, _path in self._found()]
 
-    def path(self, name: str) -> Path:
-        """Return the file of the newest state with this name, or whose time begins so. Raises UsageError."""
+    def find(self, name: str) -> tuple[IndexState, Path]:
+        """Return the newest state with this name, or whose time begins so, and its file. Raises UsageError."""
         found = self._found()
-        exact = [path for state, path in found if state.name == name]
-        like = exact or [path for state, path in found if not state.named and name and state.name.startswith(name)]
+        exact = [one for one in found if one[0].name == name]
+        like = exact or [one for one in found if not one[0].named and name and one[0].name.startswith(name)]
         if not like:
             raise UsageError(f"there is no state {name!r}; `prima-tui docs snapshot --list` shows them")
         return like[0]
-
-    def state(self, name: str) -> IndexState:
-        """Return the newest state with this name, or whose time begins so. Raises UsageError."""
-        path = self.path(name)
-        return next(state for state, other in self._found() if other == path)
 
     def keep(self, index: DocumentIndex, name: str = "", now: datetime | None = None) -> IndexState | None:
         """Keep the index as it is; without a name only when the newest state is of other documents.
@@ -82,7 +77,7 @@ class DocumentStates:
 
     def remove(self, name: str) -> None:
         """Remove a state. Raises UsageError when there is none, PrimaError."""
-        path = self.path(name)
+        _state, path = self.find(name)
         try:
             path.unlink()
         except OSError as error:

@@ -21,7 +21,7 @@ from prima_tui.documents.formats import missing_extra
 from prima_tui.documents.settings import DocumentSettings
 from prima_tui.documents.walk import DocumentFile, Walk, walk
 from prima_tui.errors import ModelUnavailable, PrimaError, StoreBusy, StoreUnusable
-from prima_tui.index.documents import DocumentIndex
+from prima_tui.index.documents import DocumentIndex, documents_rebuild_due
 from prima_tui.index.embedder import EmbeddingModel, text_hash
 from prima_tui.index.embedding import embedded_in_steps
 from prima_tui.model.documents import Document, DocumentsProgress
@@ -135,10 +135,7 @@ class DocumentUpdater:
                     self._index.forget_vectors()
                     self._index.load()
                 elif self._index.other_model:
-                    return DocumentsProgress(
-                        note=f"the index was made with {self._index.other_model}, not {self._model.name}:"
-                        " a rebuild is due (prima-tui docs index --rebuild)"
-                    )
+                    return DocumentsProgress(note=documents_rebuild_due(self._index.other_model, self._model.name))
                 return _Run(self._root, self._index, self._model, started, budget, report, cancel).run(self._settings)
         except filelock.Timeout:
             return DocumentsProgress(note="another prima-tui is updating the documents' index")

@@ -27,6 +27,7 @@ from prima_tui.index.vector_file import (
     NEW_IDENTITY,
     StoredCopy,
     count_up,
+    rebuild_due,
     settle_model,
     stacked,
 )
@@ -77,6 +78,11 @@ class StoredDocument(msgspec.Struct, frozen=True):
     """None for one that is in memory only."""
     warning: str = ""
     left_out: bool = False
+
+
+def documents_rebuild_due(stored: str, configured: str) -> str:
+    """Return the line that says that the documents' index is of another model, and what to do."""
+    return f"{rebuild_due(stored, configured)} (prima-tui docs index --rebuild)"
 
 
 class DocumentIndex(StoredCopy):

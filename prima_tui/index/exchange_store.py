@@ -134,13 +134,7 @@ class ExchangeStore:
                 " ON s.source = w.source AND s.session_id = w.id",
                 {"a": [source for source, _id in keys], "b": [session_id for _source, session_id in keys]},
             ).fetchall()
-        sessions = []
-        for (packed,) in rows:
-            try:
-                sessions.append(_SESSION.decode(packed))
-            except msgspec.MsgspecError:
-                continue
-        return sessions
+        return _decoded(rows)
 
     def count_outside(self, paths: set[str]) -> int:
         """Return how many stored exchanges come from files that are not among ``paths``."""
@@ -168,11 +162,7 @@ class ExchangeStore:
         with self._file.reading() as store:
             if store is None or not paths:
                 return set()
-            rows = store.execute(
-                "SELECT path, number, position, hash FROM store.exchanges WHERE path IN (SELECT unnest($paths))",
-                {"paths": list(paths)},
-            ).fetchall()
-        return {(row[0], row[1], row[2], row[3]) for row in rows}
+            return _present(store, set(paths))
 
     def write(self, rows: Sequence[Row], vectors: dict[str, Vector], whole: Sequence[FileState]) -> None:
         """Store rows, and mark files as indexed whole, in one transaction; rows that stand already are left alone.
@@ -203,11 +193,7 @@ class ExchangeStore:
         """Return every session that something is stored of. Raises StoreBusy, StoreUnusable."""
         with self._file.reading() as store:
             rows = store.execute("SELECT session FROM store.sessions").fetchall() if store is not None else []
-        sessions = []
-        for (packed,) in rows:
-            with contextlib.suppress(msgspec.MsgspecError):
-                sessions.append(_SESSION.decode(packed))
-        return sessions
+        return _decoded(rows)
 
     def holds(self, unwanted: Callable[[str, str], bool]) -> bool:
         """Tell whether something is stored of a session that is unwanted, by (source, id). Raises as :meth:`known`."""
@@ -279,6 +265,15 @@ def _keep_sessions(store: duckdb.DuckDBPyConnection, sessions: dict[tuple[str, s
         {"a": [source for source, _id in sessions], "b": [session_id for _source, session_id in sessions]},
     )
     insert_rows(store, "store.sessions", [(*key, _ENCODER.encode(session)) for key, session in sessions.items()])
+
+
+def _decoded(rows: Iterable[tuple[bytes]]) -> list[Session]:
+    """Return the sessions of packed rows, without those that can't be read."""
+    sessions = []
+    for (packed,) in rows:
+        with contextlib.suppress(msgspec.MsgspecError):
+            sessions.append(_SESSION.decode(packed))
+    return sessions
 
 
 def _present(store: duckdb.DuckDBPyConnection, paths: set[str]) -> set[tuple[str, int, int, str]]:

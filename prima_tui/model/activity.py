@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 import msgspec
@@ -20,6 +20,10 @@ class BusyFile(msgspec.Struct, frozen=True):
     sessions: int
 
 
+Ranked = tuple[tuple[str, int], ...]
+"""Names with how often each occurs, most first."""
+
+
 class Activity(msgspec.Struct, frozen=True):
     """The sessions of a period, latest first, and what they come to."""
 
@@ -31,11 +35,11 @@ class Activity(msgspec.Struct, frozen=True):
     """Changes of files within the period (one without a time counts with its session)."""
     files: tuple[BusyFile, ...] = ()
     """Every file changed, the busiest first."""
-    agents: tuple[tuple[str, int], ...] = ()
+    agents: Ranked = ()
     """Source ids with their number of sessions, most first; likewise the following."""
-    branches: tuple[tuple[str, int], ...] = ()
-    tags: tuple[tuple[str, int], ...] = ()
-    days: tuple[tuple[str, int], ...] = ()
+    branches: Ranked = ()
+    tags: Ranked = ()
+    days: Ranked = ()
     """Local days (``YYYY-MM-DD``), in order, with the number of sessions that ended on each."""
 
 
@@ -47,32 +51,41 @@ def activity(sessions: Iterable[Session], period: Period) -> Activity:
         if not session.continued_by and period.holds(session.started_at, session.ended_at)
     ]
     found.sort(key=_end, reverse=True)
-    changes: Counter[str] = Counter()
-    changed_by: Counter[str] = Counter()
-    for session in found:
-        paths = [
+    files = busiest(
+        [
             shown_path(change.path, session.workspace)
             for change in session.files_changed
             if change.at is None or period.holds(change.at, change.at)
         ]
-        changes.update(paths)
-        changed_by.update(set(paths))
-    ranked = sorted(changes.items(), key=lambda item: (-item[1], -changed_by[item[0]], item[0]))
+        for session in found
+    )
     days = Counter(session.ended_at.astimezone().strftime("%Y-%m-%d") for session in found if session.ended_at)
     return Activity(
         sessions=tuple(found),
         messages=sum(session.message_count for session in found),
         exchanges=sum(session.exchange_count for session in found),
-        changes=changes.total(),
-        files=tuple(BusyFile(path, count, changed_by[path]) for path, count in ranked),
-        agents=_ranked(Counter(session.source for session in found)),
-        branches=_ranked(Counter(session.branch for session in found if session.branch)),
-        tags=_ranked(Counter(tag for session in found for tag in session.tags)),
+        changes=sum(file.changes for file in files),
+        files=files,
+        agents=ranked(Counter(session.source for session in found)),
+        branches=ranked(Counter(session.branch for session in found if session.branch)),
+        tags=ranked(Counter(tag for session in found for tag in session.tags)),
         days=tuple(sorted(days.items())),
     )
 
 
-def _ranked(counts: Counter[str]) -> tuple[tuple[str, int], ...]:
+def busiest(changed: Iterable[Sequence[str]]) -> tuple[BusyFile, ...]:
+    """Return every file, the busiest first, of the paths that each session changed (one for each change)."""
+    changes: Counter[str] = Counter()
+    changed_by: Counter[str] = Counter()
+    for paths in changed:
+        changes.update(paths)
+        changed_by.update(set(paths))
+    order = sorted(changes.items(), key=lambda item: (-item[1], -changed_by[item[0]], item[0]))
+    return tuple(BusyFile(path, count, changed_by[path]) for path, count in order)
+
+
+def ranked(counts: Counter[str]) -> Ranked:
+    """Return the names with their counts, most first, equal ones by name."""
     return tuple(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 

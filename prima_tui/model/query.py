@@ -208,14 +208,14 @@ def looked_at_by(name: FilterName, session: Session) -> Hashable:
             return session.key
 
 
-def matches(query: Query, session: Session, *, subagents: bool = False) -> bool:
+def matches(query: Query, session: Session) -> bool:
     """Tell whether a session passes all filters of a query (its words are not looked at).
 
     A session that is hidden passes only when a filter asks for its kind: ``is:sdk``, ``is:warmup``, ``is:background``.
 
     ``dir``, ``branch``, ``file`` and ``author`` ask for a part of the text, ``tag`` for a whole tag, all without regard
     to capitals; a changed file's path counts as it is shown, relative to the session's own folder. A date asks for any
-    time between the session's start and end. ``subagents`` tells that the session had subagents, for ``is:subagent``.
+    time between the session's start and end.
     """
     if is_hidden(session) and not asks_for_hidden(query):
         return False
@@ -224,10 +224,10 @@ def matches(query: Query, session: Session, *, subagents: bool = False) -> bool:
         if one.name == "in":
             continue
         if one.negated:
-            if passes(one, session, subagents):
+            if passes(one, session):
                 return False
         elif not wanted.get(one.name):
-            wanted[one.name] = passes(one, session, subagents)
+            wanted[one.name] = passes(one, session)
     return all(wanted.values())
 
 
@@ -259,7 +259,7 @@ def _filter(token: re.Match[str], now: datetime, sources: Collection[str]) -> Fi
             return Filter(name, value, negated)
 
 
-def passes(one: Filter, session: Session, subagents: bool = False) -> bool:
+def passes(one: Filter, session: Session) -> bool:
     """Tell whether what one filter asks for holds of a session, whether the filter is negated or not."""
     match one.name:
         case "agent":
@@ -281,19 +281,17 @@ def passes(one: Filter, session: Session, subagents: bool = False) -> bool:
         case "date":
             return one.period is not None and one.period.holds(session.started_at, session.ended_at)
         case "is":
-            return _is(one.value, session, subagents)
+            return _is(one.value, session)
         case _:
             return True
 
 
-def _is(state: str, session: Session, subagents: bool) -> bool:
+def _is(state: str, session: Session) -> bool:
     match state:
         case "resumable":
             return session.resume is not None
         case "docs":
             return session.source == "docs"
-        case "subagent":
-            return subagents or state in session.flags
         case "fork":
             return bool(session.copied_from)
         case "continued":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, TypeVar
 
@@ -18,7 +17,6 @@ RECENT = timedelta(days=7)
 CHANGES_COUNTED = 5
 FOUND_BY_BOTH = 1.2
 
-Key = TypeVar("Key", bound=Hashable)
 Points = TypeVar("Points", float, "NDArray[np.float64]")
 
 
@@ -43,24 +41,11 @@ def keyword_score(title_hits: Points, file_hits: Points, pairs: Points, recent: 
     return TITLE_POINTS * title_hits + FILE_POINTS * file_hits + WORD_POINTS * pairs + recent + changes
 
 
-def combine(keyword: Mapping[Key, float], similarity: Mapping[Key, float]) -> dict[Key, float]:
-    """Return one score for each session found by word, by meaning or both.
-
-    Keyword scores are rescaled to 0–100 by the best of them, cosines multiplied by 100; who was found by both gets
-    the higher of the two plus 20 per cent. Keys keep their order: those found by word first.
-    """
-    best = max(keyword.values(), default=0.0)
-    scores = {key: rescaled(score, best) for key, score in keyword.items()}
-    for key, cosine in similarity.items():
-        alike = rescaled(cosine, 1.0)
-        scores[key] = found_by_both(scores[key], alike) if key in scores else alike
-    return scores
-
-
 def combined_beside(keyword: float | None, similarity: float | None, best: float) -> float:
-    """Return :func:`combine`'s score of something that stands in a list beside what was rescaled by ``best``.
+    """Return the score of something that stands in a list beside what was rescaled by ``best``.
 
-    ``best`` is the best keyword score of that list; what is better than all of it gets no more than 100.
+    Keyword scores are rescaled to 0–100 by ``best``, the best of that list (what is better than all of it gets no more
+    than 100), cosines multiplied by 100; what was found by both gets the higher of the two plus 20 per cent.
     """
     words = min(100.0, keyword / best * 100.0 if best > 0 else 100.0) if keyword is not None else 0.0
     meaning = similarity * 100.0 if similarity is not None else 0.0

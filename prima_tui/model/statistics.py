@@ -9,16 +9,13 @@ from datetime import date, datetime, timedelta
 
 import msgspec
 
-from prima_tui.model.activity import BusyFile
+from prima_tui.model.activity import BusyFile, Ranked, busiest, ranked
 from prima_tui.model.session import Session, shown_path
 
 _LONGEST_SHOWN = 20
 _LONGEST_SITTING = timedelta(hours=12)
 """A session that was left and taken up again days later did not run all the time between."""
 _SEPARATOR = re.compile(r"[/\\]")
-
-Ranked = tuple[tuple[str, int], ...]
-"""Names with how often each occurs, most first."""
 
 
 class Statistics(msgspec.Struct, frozen=True):
@@ -51,32 +48,30 @@ class Statistics(msgspec.Struct, frozen=True):
 def statistics(sessions: Iterable[Session]) -> Statistics:
     """Count sessions."""
     found = [session for session in sessions if not session.continued_by]
-    changes: Counter[str] = Counter()
-    changed_by: Counter[str] = Counter()
-    for session in found:
-        paths = [shown_path(change.path, session.workspace) for change in session.files_changed]
-        changes.update(paths)
-        changed_by.update(set(paths))
+    files = busiest(
+        [shown_path(change.path, session.workspace) for change in session.files_changed] for session in found
+    )
     folders: Counter[str] = Counter()
-    for path, count in changes.items():
-        folders["/".join(_SEPARATOR.split(path)[:-1]) or ("." if not path.startswith("/") else "/")] += count
-    ranked = sorted(changes.items(), key=lambda item: (-item[1], -changed_by[item[0]], item[0]))
+    for file in files:
+        folders["/".join(_SEPARATOR.split(file.path)[:-1]) or ("." if not file.path.startswith("/") else "/")] += (
+            file.changes
+        )
     ends = [at.astimezone().date() for session in found if (at := session.ended_at or session.started_at)]
     longest = sorted(found, key=lambda session: -session.message_count)[:_LONGEST_SHOWN]
     return Statistics(
         sessions=len(found),
         messages=sum(session.message_count for session in found),
         exchanges=sum(session.exchange_count for session in found),
-        changes=changes.total(),
+        changes=sum(file.changes for file in files),
         first=min(ends, default=None),
         last=max(ends, default=None),
         days=len(set(ends)),
-        agents=_ranked(Counter(session.source for session in found)),
-        tags=_ranked(Counter(tag for session in found for tag in session.tags)),
-        workspaces=_ranked(Counter(session.workspace for session in found if session.workspace)),
-        branches=_ranked(Counter(session.branch for session in found if session.branch)),
-        folders=_ranked(folders),
-        files=tuple(BusyFile(path, count, changed_by[path]) for path, count in ranked),
+        agents=ranked(Counter(session.source for session in found)),
+        tags=ranked(Counter(tag for session in found for tag in session.tags)),
+        workspaces=ranked(Counter(session.workspace for session in found if session.workspace)),
+        branches=ranked(Counter(session.branch for session in found if session.branch)),
+        folders=ranked(folders),
+        files=files,
         hours=_hours(found),
         longest=tuple(session for session in longest if session.message_count),
     )
@@ -99,7 +94,3 @@ def _hours_between(start: datetime, end: datetime) -> set[tuple[int, int]]:
     if last - first <= _LONGEST_SITTING:
         times += [first + timedelta(hours=hour) for hour in range(1, int((last - first).total_seconds() // 3600) + 1)]
     return {(local.weekday(), local.hour) for time in times if (local := time.astimezone())}
-
-
-def _ranked(counts: Counter[str]) -> Ranked:
-    return tuple(sorted(counts.items(), key=lambda item: (-item[1], item[0])))

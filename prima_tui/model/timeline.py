@@ -9,6 +9,7 @@ from typing import Literal
 
 import msgspec
 
+from prima_tui.model.activity import ranked
 from prima_tui.model.dates import Period
 from prima_tui.model.session import Session
 
@@ -77,8 +78,8 @@ def timeline(sessions: Iterable[Session], scale: Scale | None, today: date, tag:
     first = min((day for day, _source in dated), default=today)
     last = max(today, max((day for day, _source in dated), default=today))
     scale = scale or fitting_scale(first, last)
-    ranked = tuple(sorted(sources.items(), key=lambda item: (-item[1], item[0])))
-    order = {source: place for place, (source, _count) in enumerate(ranked)}
+    agents = ranked(sources)
+    order = {source: place for place, (source, _count) in enumerate(agents)}
     counts: dict[date, list[int]] = {}
     for day, source in dated:
         counts.setdefault(bucket_start(day, scale), [0] * len(order))[order[source]] += 1
@@ -90,8 +91,8 @@ def timeline(sessions: Iterable[Session], scale: Scale | None, today: date, tag:
     empty = [0] * len(order)
     return Timeline(
         scale,
-        ranked,
-        tuple(sorted(tags.items(), key=lambda item: (-item[1], item[0]))),
+        agents,
+        ranked(tags),
         tuple(Bucket(start, bucket_end(start, scale), tuple(counts.get(start, empty))) for start in reversed(starts)),
         undated,
     )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from prima_tui.documents.collections import Collection, names_of
 from prima_tui.errors import ModelUnavailable, PrimaError
-from prima_tui.index.documents import DocumentIndex, Near, StoredDocument
+from prima_tui.index.documents import DocumentIndex, Near, StoredDocument, documents_rebuild_due
 from prima_tui.index.exchange_store import Similar
 from prima_tui.index.vector_file import FLOOR
 from prima_tui.model.documents import DocumentHit
@@ -141,10 +141,7 @@ class DocumentSearch:
 
     def _near(self, query: Query, embed: Callable[[str], Vector], cancel: Cancel, floor: float = FLOOR) -> list[Near]:
         if self._index.other_model:
-            raise ModelUnavailable(
-                f"the index was made with {self._index.other_model}, not {self._index.model}: a rebuild is due"
-                " (prima-tui docs index --rebuild)"
-            )
+            raise ModelUnavailable(documents_rebuild_due(self._index.other_model, self._index.model))
         vector = embed(query.text)
         cancel.check()
         return self._index.near(vector, cancel, floor)

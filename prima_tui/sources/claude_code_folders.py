@@ -69,6 +69,7 @@ def _named_root(text: str, scope: Scope) -> Path:
     return plain if plain.exists() else composed
 
 
+@lru_cache(maxsize=4096)
 def folder_names(path: str) -> frozenset[str]:
     """Return every name that the project folder of a working folder can have (long ones whole, see stands_for).
 

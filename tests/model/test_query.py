@@ -221,7 +221,7 @@ def test_further_sources_can_be_named() -> None:
 
 def test_a_session_with_subagents_can_be_asked_for() -> None:
     assert not passes("is:subagent")
-    assert matches(parse("is:subagent"), SESSION, subagents=True)
+    assert passes("is:subagent", msgspec.structs.replace(SESSION, flags=("subagent",)))
 
 
 def test_in_tools_widens_the_search_and_filters_nothing() -> None:

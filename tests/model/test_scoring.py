@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Mapping
 from datetime import UTC, datetime, timedelta
+from typing import TypeVar
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prima_tui.model.scoring import combine, keyword_score, recency
+from prima_tui.model.scoring import found_by_both, keyword_score, recency, rescaled
 
+Key = TypeVar("Key", bound=Hashable)
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
+
+
+def combine(keyword: Mapping[Key, float], similarity: Mapping[Key, float]) -> dict[Key, float]:
+    """One score for each that was found by word, by meaning or both, with the parts that a search puts together."""
+    best = max(keyword.values(), default=0.0)
+    scores = {key: rescaled(score, best) for key, score in keyword.items()}
+    for key, cosine in similarity.items():
+        alike = rescaled(cosine, 1.0)
+        scores[key] = found_by_both(scores[key], alike) if key in scores else alike
+    return scores
 
 
 @pytest.mark.parametrize(("days", "points"), [(0, 10), (3.5, 5), (7, 0), (8, 0), (-1, 10), (1, 10 * 6 / 7)])
