@@ -9,9 +9,11 @@ import contextlib
 import gc
 import os
 import shlex
+import signal
 import sys
 from pathlib import Path
 from threading import Thread
+from types import FrameType
 from typing import TYPE_CHECKING
 
 import click
@@ -22,7 +24,15 @@ from prima_tui.cli_docs import docs
 from prima_tui.cli_forget import forget
 from prima_tui.cli_index import index, rebuild
 from prima_tui.cli_moved import moved_from
-from prima_tui.cli_options import json_option, mode_option, open_memory, report_progress, scope_options
+from prima_tui.cli_options import (
+    budget_option,
+    json_option,
+    listed,
+    mode_option,
+    open_memory,
+    report_progress,
+    scope_options,
+)
 from prima_tui.cli_serve import serve_browser
 from prima_tui.cli_show import show
 from prima_tui.cli_statistics import stats
@@ -146,6 +156,9 @@ def _screen(
     from prima_tui.tui.app import PrimaApp
     from prima_tui.tui.terminal import screen_on_terminal
 
+    # the screen's loop handles an interrupt by itself, where none but Python's own handler is there
+    if isinstance(signal.getsignal(signal.SIGINT), _Interrupt):
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         with screen_on_terminal():
             return PrimaApp(memory, query=query, mode=mode, pick=pick, demo=demo, place=place).run()
@@ -162,13 +175,7 @@ def sessions(workspace: Path | None, reach: Reach | None, as_json: bool, text: s
     from prima_tui import output, output_text
 
     memory = open_memory(workspace, reach)
-    snapshot = memory.refresh()
-    warnings = list(memory.settings.problems)
-    found = snapshot.sessions
-    if text:
-        answer = memory.search(text, "keyword")
-        found = tuple(hit.session for hit in answer.hits)
-        warnings += answer.warnings
+    snapshot, found, warnings = listed(memory, text)
     warnings += [
         f"was this workspace {folder} before? `prima-tui moved-from {shlex.quote(folder)}` takes its sessions in"
         for folder in memory.earlier_folders()
@@ -187,7 +194,7 @@ def sessions(workspace: Path | None, reach: Reach | None, as_json: bool, text: s
 @json_option
 @click.option("-n", "--limit", type=click.IntRange(0), default=20, show_default=True, help="Most results.")
 @click.option("--deep", is_flag=True, help="Search extracts and checkpoints too.")
-@click.option("--budget", type=click.FloatRange(0), default=None, help="Seconds for indexing first (default 20).")
+@budget_option
 def search(
     query: tuple[str, ...],
     workspace: Path | None,
@@ -309,30 +316,52 @@ for command in (show, serve_browser, stats, index, rebuild, forget, moved_from, 
     program.add_command(command)
 
 
+class _Interrupt:
+    """Ctrl+C, remembered: a library that it interrupts may make an error of its own of it."""
+
+    def __init__(self) -> None:
+        self.came = False
+
+    def __call__(self, _number: int, _frame: FrameType | None) -> None:
+        self.came = True
+        raise KeyboardInterrupt
+
+
 def main() -> None:
     """Run the program and exit with its code."""
     from prima_tui.config import check_host
 
     # Sessions are made by the thousand and stay: looking for garbage among them would cost a fifth of the time.
     gc.set_threshold(_MADE_BETWEEN_COLLECTIONS, 20, 20)
+    interrupt = _Interrupt()
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, interrupt)
     try:
         check_host()
         code = program.main(standalone_mode=False)
         sys.exit(code if isinstance(code, int) else 0)
-    except click.exceptions.Exit as exit_:
-        sys.exit(exit_.exit_code)
-    except click.ClickException as error:
-        error.show()
-        sys.exit(error.exit_code)
-    except UsageError as error:
-        click.echo(f"prima-tui: {error}", err=True)
-        sys.exit(2)
-    except PrimaError as error:
-        click.echo(f"prima-tui: {error}", err=True)
-        sys.exit(1)
-    except (KeyboardInterrupt, click.Abort):
-        # Where a library's own code was interrupted, Python would end as if the signal had killed it.
-        with contextlib.suppress(OSError):
-            sys.stdout.flush()
-            sys.stderr.flush()
-        os._exit(130)
+    except Exception as error:
+        if not interrupt.came and not isinstance(error, click.Abort):
+            sys.exit(_exit_code(error))
+    except KeyboardInterrupt:
+        pass
+    # Not by sys.exit: where a library's own code was interrupted, Python would end as if the signal had killed it.
+    with contextlib.suppress(OSError):
+        sys.stdout.flush()
+        sys.stderr.flush()
+    os._exit(130)
+
+
+def _exit_code(error: Exception) -> int:
+    """Tell the user what went wrong, and return the exit code; raises what is no error of theirs."""
+    match error:
+        case click.exceptions.Exit():
+            return error.exit_code
+        case click.ClickException():
+            error.show()
+            return error.exit_code
+        case PrimaError():
+            click.echo(f"prima-tui: {error}", err=True)
+            return 2 if isinstance(error, UsageError) else 1
+        case _:
+            raise error

@@ -279,6 +279,21 @@ def test_an_interrupt_ends_with_130(world: World) -> None:
     assert "Traceback" not in error
 
 
+def test_an_interrupt_that_a_library_makes_another_error_of_ends_with_130_too(world: World) -> None:
+    code = (
+        "import signal; from prima_tui.cli import main; from prima_tui.memory import Memory\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "def refresh(memory):\n"
+        "    try:\n        signal.raise_signal(signal.SIGINT)\n"
+        "    except KeyboardInterrupt:\n        raise RuntimeError('Query interrupted')\n"
+        "Memory.refresh = refresh; main()"
+    )
+    env = os.environ | {"HOME": str(world.home), "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-c", code, "sessions"]
+    done = subprocess.run(command, cwd=world.workspace, env=env, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
 def test_warnings_stand_on_stderr_and_in_the_document(world: World) -> None:
     world.believable()
     (world.project() / f"{session_id('bad')}.jsonl").write_bytes(b"no json\n" * 3)
