@@ -30,6 +30,15 @@ def _home_of_its_own(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pyte
         monkeypatch.delenv(name, raising=False)
 
 
+@pytest.fixture(autouse=True)
+def _a_terminal_that_can_do_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have the same terminal for every test, whatever the tests run in; a test of another one sets that itself."""
+    for name, value in (("TERM", "xterm-256color"), ("COLORTERM", "truecolor"), ("LANG", "C.UTF-8")):
+        monkeypatch.setenv(name, value)
+    for name in ("LC_ALL", "LC_CTYPE", "NO_COLOR", "TMUX", "SSH_CONNECTION", "SSH_TTY"):
+        monkeypatch.delenv(name, raising=False)
+
+
 @pytest.fixture(scope="session")
 def embedder(tmp_path_factory: pytest.TempPathFactory) -> Embedder:
     """Return the real model, loaded once for the whole run."""
