@@ -339,7 +339,8 @@ def main() -> None:
     try:
         check_host()
         code = program.main(standalone_mode=False)
-        sys.exit(code if isinstance(code, int) else 0)
+        if not interrupt.came:
+            sys.exit(code if isinstance(code, int) else 0)
     except Exception as error:
         if not interrupt.came and not isinstance(error, click.Abort):
             sys.exit(_exit_code(error))
