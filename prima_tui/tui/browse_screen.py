@@ -22,15 +22,14 @@ from prima_tui.tui.log_screen import LogScreen
 from prima_tui.tui.open_folder import open_folder
 from prima_tui.tui.outcome import PickResult
 from prima_tui.tui.resuming import copy_resume_command, copy_text, resume
+from prima_tui.tui.room_screen import RoomScreen
 from prima_tui.tui.scoped_screen import ScopedScreen
 from prima_tui.tui.searches_screen import SearchesScreen
 from prima_tui.tui.status_line import StatusLine
 from prima_tui.tui.views_screen import ViewsScreen
 
-_SHARES = (30, 35, 40, 45, 50, 55, 60, 65, 70)
 
-
-class BrowseScreen(ScopedScreen, ArrangingScreen, SearchesScreen, ViewsScreen, DocumentsScreen):
+class BrowseScreen(ScopedScreen, ArrangingScreen, RoomScreen, SearchesScreen, ViewsScreen, DocumentsScreen):
     """Search, look, resume."""
 
     BINDING_GROUP_TITLE = "Everywhere"
@@ -54,8 +53,6 @@ class BrowseScreen(ScopedScreen, ArrangingScreen, SearchesScreen, ViewsScreen, D
         _binding("alt+down,ctrl+down", "preview_lines(1)", "Preview down", "Scroll the preview down"),
         _binding("alt+pageup,ctrl+pageup", "preview_page(-1)", "Preview page up", "Scroll the preview a page up"),
         _binding("alt+pagedown,ctrl+pagedown", "preview_page(1)", "Preview page down", "Scroll the preview a page"),
-        _binding("alt+left", "resize(-1)", "Narrower list", "Give the list less room"),
-        _binding("alt+right", "resize(1)", "Wider list", "Give the list more room"),
         _binding("tab", "app.focus_next", "Next part", "Go to the next part of the screen"),
         _binding("shift+tab", "app.focus_previous", "Previous part", "Go to the part before"),
         _binding("escape", "back", "Clear", "Leave the pane, then clear the search"),
@@ -240,16 +237,6 @@ class BrowseScreen(ScopedScreen, ArrangingScreen, SearchesScreen, ViewsScreen, D
         self.toggle_class("-full")
         if not self.has_class("-full") and isinstance(self.focused, DocumentPane):
             self._search_line.input.focus()
-
-    def action_resize(self, step: int) -> None:
-        """Give the list more or less room."""
-        width = self.size.width or 1
-        now = 100 * self.query_one("#left").outer_size.width // width
-        wider = [share for share in _SHARES if share > now + 1]
-        narrower = [share for share in _SHARES if share < now - 1]
-        share = (wider[0] if wider else _SHARES[-1]) if step > 0 else (narrower[-1] if narrower else _SHARES[0])
-        self.query_one("#left").styles.width = f"{share}%"
-        self.remember(share=share)
 
     # -- other screens ------------------------------------------------------------------------------------------
 

@@ -51,9 +51,9 @@ class ConversationPane(DocumentPane):
 
     def on_click(self, event: events.Click) -> None:
         """Textual's: a click on a folded line opens it, one on an open line folds it."""
-        line = event.y - self.content_offset.y + self.scroll_offset.y
+        line = self.line_clicked(event)
         number = bisect_right(self._tops, line) - 1
-        if not 0 <= number < len(self.document.blocks):
+        if line < 0 or not 0 <= number < len(self.document.blocks):
             return
         block = self.document.blocks[number]
         if block.voice == "tool" and block.number >= 0:

@@ -27,7 +27,9 @@ from prima_tui.tui.extract_rows import is_extract
 from prima_tui.tui.find_line import FindLine
 from prima_tui.tui.messages import SessionHighlighted
 from prima_tui.tui.opening import open_in_editor
+from prima_tui.tui.results_screen import Wanted
 from prima_tui.tui.resuming import copy_text
+from prima_tui.tui.session_arrangement import Arrangement
 from prima_tui.tui.session_rows import count_text, one_line
 from prima_tui.tui.tool_blocks import Unfolded
 from prima_tui.tui.working_screen import WorkingScreen
@@ -114,11 +116,27 @@ class ConversationScreen(WorkingScreen):
     def on_document_pane_match_moved(self, message: DocumentPane.MatchMoved) -> None:
         """Another match: count at the pane's foot."""
         message.stop()
-        found = f"match {message.place:,} of {message.count:,}" if message.place else f"{message.count:,} matches"
-        text = found if message.count else ""
-        message.pane.border_subtitle = Content(text)
+        count = f"{message.count:,} {'match' if message.count == 1 else 'matches'}"
+        found = f"match {message.place:,} of {message.count:,}" if message.place else count
+        message.pane.border_subtitle = Content(found if message.count else "")
 
     # -- going through it ---------------------------------------------------------------------------------------
+
+    @property
+    def _marks_words(self) -> bool:
+        return bool(self._found or self._list.words)
+
+    def _take(self, arrangement: Arrangement, wanted: Wanted, last: bool) -> None:
+        marked = self._marks_words
+        super()._take(arrangement, wanted, last)
+        if marked != self._marks_words:
+            self.refresh_bindings()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Textual's: no key for the next match where nothing is looked for."""
+        if action == "match":
+            return self._marks_words
+        return super().check_action(action, parameters)
 
     def action_match(self, step: int) -> None:
         """Go to the next or previous match in the pane."""
@@ -162,6 +180,7 @@ class ConversationScreen(WorkingScreen):
         document = await asyncio.to_thread(with_words, pane.document, self._found or self._list.words)
         pane.finding = bool(self._found)
         pane.show_found(document, go=bool(self._found))
+        self.refresh_bindings()
 
     def action_close_find(self) -> None:
         """End finding: the words of the query are marked again."""

@@ -48,7 +48,8 @@ class KeyLine(Widget):
             binding = one.binding
             if (binding.show or one is palette) and binding.action not in found:
                 found[binding.action] = (self.app.get_key_display(binding), one)
-        return list(found.values())
+        # What one does most comes first, whichever class it is bound in.
+        return sorted(found.values(), key=lambda one: one[1].binding.key != "enter")
 
     def _line(self, width: int) -> StyledLine:
         """The keys that fit, and where each stands."""
@@ -58,7 +59,8 @@ class KeyLine(Widget):
         self._places = []
         used = 0
         for key, active in self._keys:
-            text = f" {active.binding.description or active.binding.action}"
+            description = active.binding.description or active.binding.action
+            text = f" {description[:1].upper()}{description[1:]}"
             size = 1 + cell_len(key) + cell_len(text) + 1
             if used + size > width:
                 break

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rich.style import Style
+from textual import events
 from textual.cache import LRUCache
 from textual.geometry import Size
 from textual.reactive import Reactive
@@ -61,6 +62,11 @@ class LineView(ScrollView, can_focus=True):
     def page_height(self) -> int:
         """How many lines are visible at once."""
         return max(1, self.scrollable_content_region.height)
+
+    def line_clicked(self, event: events.Click) -> int:
+        """Return the line, of the whole view, that a click means; -1 for one on the border."""
+        offset = event.get_content_offset(self)
+        return self.scroll_offset.y + offset.y if offset is not None else -1
 
     def set_line_count(self, count: int) -> None:
         """Say how many lines there are. What changed is drawn by a ``redraw`` after it."""

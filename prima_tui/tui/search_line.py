@@ -130,9 +130,14 @@ def mode_text(mode: Mode) -> str:
     return f" {mode} "
 
 
-def scope_text(reach: Reach) -> str:
+def scope_text(reach: Reach, *, roomy: bool = True) -> str:
     """Return what the scope's chip shows."""
-    return " this workspace " if reach == "workspace" else f" {reach} "
+    return " this workspace " if reach == "workspace" and roomy else f" {reach} "
+
+
+def placeholder_text(*, roomy: bool) -> str:
+    """Return what an empty search line says, short enough to be read whole."""
+    return "Search everything you and your agents said" if roomy else "Search by word or meaning"
 
 
 _KINDS_SHOWN: dict[Kinds, str] = {"both": " + docs ", "documents": " docs ", "sessions": " no docs "}
@@ -178,6 +183,7 @@ class SearchLine(Vertical):
     ) -> None:
         super().__init__(id=id)
         self._first = (query, mode, reach)
+        self._reach: Reach = reach
         self.suggester = QuerySuggester()
         self._spinner: Timer | None = None
         self._waiting: Timer | None = None
@@ -191,13 +197,14 @@ class SearchLine(Vertical):
     def compose(self) -> ComposeResult:
         """Textual's: the parts."""
         query, mode, reach = self._first
+        self._said_roomy = self._roomy
         with Horizontal(id="search-box"):
             sign = Sign("❯", id="prompt")
             sign.tooltip = "Search again for something you searched for before"
             yield sign
             field = SearchInput(
                 query,
-                placeholder="Search everything you and your agents said",
+                placeholder=placeholder_text(roomy=self._roomy),
                 highlighter=QueryHighlighter(),
                 suggester=self.suggester,
                 select_on_focus=False,
@@ -227,7 +234,7 @@ class SearchLine(Vertical):
             yield kinds
             yield Chip(
                 ScopeWanted,
-                scope_text(reach),
+                scope_text(reach, roomy=self._roomy),
                 f"-{reach}",
                 id="scope",
                 tooltip="Where to search: this workspace, its repository, everywhere",
@@ -243,6 +250,19 @@ class SearchLine(Vertical):
     def text(self) -> str:
         """What stands in the field."""
         return self.input.value
+
+    @property
+    def _roomy(self) -> bool:
+        """Whether everything can be said in words."""
+        return self.app.size.width >= _ROOMY
+
+    def on_resize(self) -> None:
+        """Textual's: say as much as there is room for."""
+        if self._said_roomy == self._roomy:
+            return
+        self._said_roomy = self._roomy
+        self.input.placeholder = placeholder_text(roomy=self._roomy)
+        self.query_one("#scope", Chip).update(Content(scope_text(self._reach, roomy=self._roomy)))
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """Textual's: tell the screen."""
@@ -377,7 +397,8 @@ class SearchLine(Vertical):
     def show_scope(self, reach: Reach) -> None:
         """Show the scope."""
         chip = self.query_one("#scope", Chip)
-        chip.update(Content(scope_text(reach)))
+        self._reach = reach
+        chip.update(Content(scope_text(reach, roomy=self._roomy)))
         chip.update_classes({f"-{other}": other == reach for other in REACHES})
 
     def show_answer(self, answer: Answer, final: bool) -> None:
@@ -387,10 +408,8 @@ class SearchLine(Vertical):
         took = f"{answer.took_ms:,.0f} ms" if answer.took_ms < 1_000 else f"{answer.took_ms / 1_000:.1f} s"
         if not answer.query.strip():
             text = f"{count:,} {what}"
-        elif self.size.width < _ROOMY:
-            text = f"{count:,} · {took}"
         else:
-            text = f"{count:,} found · {took}"
+            text = f"{count:,} found · {took}" if self._roomy else f"{count:,} · {took}"
         self._count = Content(text)
         if final:
             self.stop_waiting()

@@ -218,8 +218,8 @@ class SessionList(LineView, inherit_bindings=False):
 
     def on_click(self, event: events.Click) -> None:
         """Textual's: a click selects, a double click chooses."""
-        line = event.y - self.content_offset.y + self.scroll_offset.y
-        place = self._place_at(line)
+        line = self.line_clicked(event)
+        place = self._place_at(line) if line >= 0 else -1
         if place < 0:
             return
         self.select(place)

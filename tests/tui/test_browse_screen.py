@@ -391,6 +391,20 @@ async def test_the_list_can_be_made_wider_and_narrower(memory: Any, make_app: Ma
         assert sessions(app).region.width < before < wider
 
 
+async def test_the_line_of_keys_begins_with_what_one_does_most(memory: Any, make_app: MakeApp) -> None:
+    app = make_app(memory)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settled(pilot, answered(app, ""))
+        await pilot.pause()
+        keys = screen_text(app).split("\n")[-1]
+        assert "Resume" in keys.strip()[:10]
+        assert "Match" not in keys, "nothing is looked for"
+        assert "Palette" in keys
+        await pilot.press(*"login")
+        await settled(pilot, answered(app, "login"))
+        await settled(pilot, lambda: "Match" in screen_text(app).split("\n")[-1])
+
+
 async def test_density_and_order(memory: Any, make_app: MakeApp) -> None:
     app = make_app(memory)
     async with app.run_test(size=(120, 40)) as pilot:

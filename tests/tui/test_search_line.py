@@ -194,3 +194,24 @@ async def test_several_lines_that_are_pasted_become_one(memory: Any, make_app: M
         await settled(pilot, answered(app, ""))
         field(app).post_message(Paste("\n  login\r\n\ttest  \nfails\n"))
         await settled(pilot, lambda: field(app).value == "login test fails")
+
+
+async def test_an_empty_line_says_as_much_as_can_be_read(memory: Any, make_app: MakeApp) -> None:
+    app = make_app(memory)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settled(pilot, answered(app, ""))
+        assert "Search by word or meaning " in screen_text(app).split("\n")[1]
+        assert " workspace " in screen_text(app).split("\n")[1]
+        await pilot.resize_terminal(120, 40)
+        await pilot.pause(0.1)
+        line = screen_text(app).split("\n")[1]
+        assert "Search everything you and your agents said" in line
+        assert " this workspace " in line
+
+
+async def test_at_eighty_columns_words_and_two_filters_can_be_read_whole(memory: Any, make_app: MakeApp) -> None:
+    query = "login agent:codex date:<7d"
+    app = make_app(memory, query=query)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settled(pilot, answered(app, query))
+        assert query in screen_text(app).split("\n")[1]
