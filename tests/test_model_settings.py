@@ -11,7 +11,8 @@ from pathlib import Path
 import orjson
 import pytest
 
-from prima_tui.config import MEMORY_FOLDER, ModelSettings, Settings, is_loopback, load_settings, paths_below
+from prima_tui.config import MEMORY_FOLDER, ModelSettings, Settings, load_settings, paths_below
+from prima_tui.endpoint_settings import is_loopback
 from prima_tui.errors import ModelUnavailable
 from prima_tui.index.embedder import DEFAULT_MODEL, Embedder
 from prima_tui.index.models import chosen_model

@@ -20,9 +20,9 @@ import httpx
 import msgspec
 import orjson
 
-from prima_tui.config import is_loopback
 from prima_tui.documents.citations import CitationCheck
 from prima_tui.documents.settings import AskSettings
+from prima_tui.endpoint_settings import is_loopback
 from prima_tui.model.documents import Citation, DocumentHit
 from prima_tui.model.hits import Cancel
 from prima_tui.model.text import shown

@@ -10,10 +10,11 @@ from typing import Any
 import msgspec
 from pathspec import GitIgnoreSpec
 
-from prima_tui.config import DOCUMENT_TABLES, is_endpoint, is_loopback, read_table
+from prima_tui.config import DOCUMENT_TABLES, read_table
 from prima_tui.documents.collections import Collection
 from prima_tui.documents.project import MEMORY_FOLDER
 from prima_tui.documents.walk import DEFAULT_INCLUDE
+from prima_tui.endpoint_settings import endpoint_fault
 
 _NAME = re.compile(r"[\w-]{1,40}")
 
@@ -154,11 +155,7 @@ def _with_ask(
     """
     values: dict[str, Any] = {}
     for name, value in table.items():
-        fault = _ask_fault(name, value)
-        if not fault and not trusted and name == "key_env":
-            fault = "can only be set in your own configuration"
-        if not fault and not trusted and name == "url" and not is_loopback(value):
-            fault = "a project may only name an address on this computer, so its text stays here"
+        fault = endpoint_fault(name, value, trusted=trusted)
         if fault:
             problems.append(f"{path}: ask.{name} is ignored: {fault}")
         else:
@@ -166,18 +163,3 @@ def _with_ask(
     if not trusted and values.get("url", ask.url) != ask.url:
         values["key_env"] = ""
     return msgspec.structs.replace(ask, **values)
-
-
-def _ask_fault(name: str, value: object) -> str:
-    """Return what is wrong with an entry of the ``[ask]`` table, "" when nothing is. Never repeats the value."""
-    if name in ("key", "api_key"):
-        return "a key belongs in an environment variable; name the variable with key_env"
-    if name == "timeout_seconds":
-        return "" if _is_number(value) else "it is no number of seconds"
-    if name not in ("url", "name", "key_env"):
-        return "it is not a setting"
-    if not isinstance(value, str) or not value.strip():
-        return "it is no text"
-    if name == "url" and not is_endpoint(value):
-        return "it is no address like http://localhost:11434"
-    return ""

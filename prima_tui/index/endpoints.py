@@ -20,7 +20,8 @@ import httpx
 import numpy as np
 import orjson
 
-from prima_tui.config import ModelSettings, is_loopback
+from prima_tui.config import ModelSettings
+from prima_tui.endpoint_settings import is_loopback
 from prima_tui.errors import ModelUnavailable
 from prima_tui.index.embedder import query_text
 from prima_tui.model.text import shown

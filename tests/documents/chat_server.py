@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+from tests.loopback import running
 
 Behaviour = Callable[[BaseHTTPRequestHandler, dict[str, Any]], None]
 
@@ -46,14 +47,8 @@ class _Handler(BaseHTTPRequestHandler):
 @contextmanager
 def serving(behaviour: Behaviour) -> Iterator[ChatServer]:
     """Run a server for as long as the block lasts."""
-    server = ChatServer(behaviour)
-    thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
-    thread.start()
-    try:
+    with running(ChatServer(behaviour)) as server:
         yield server
-    finally:
-        server.shutdown()
-        server.server_close()
 
 
 def start(handler: BaseHTTPRequestHandler, status: int = 200, kind: str = "text/event-stream", **headers: str) -> None:

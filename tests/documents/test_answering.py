@@ -95,51 +95,51 @@ def test_what_a_model_thinks_aloud_first_is_left_out() -> None:
     assert answered(streaming("<b", ">bold")).text == "<b>bold"
 
 
-def test_nothing_there_is_one_line_within_seconds() -> None:
+def test_nothing_there_is_one_line() -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    started = time.monotonic()
     written, _pieces = asked(f"http://127.0.0.1:{port}")
     assert "nothing answers at" in written.note
-    assert time.monotonic() - started < 5
 
 
 def test_an_endpoint_that_stalls_is_left_in_time_with_what_it_wrote() -> None:
     def stall(handler: BaseHTTPRequestHandler, body: dict[str, Any]) -> None:
         start(handler)
         event(handler, "The first part ")
-        time.sleep(5)
+        time.sleep(60)
 
-    started = time.monotonic()
     written = answered(stall, timeout=0.6)
-    assert time.monotonic() - started < 3
     assert written.text == "The first part "
     assert not written.complete
     assert "0.6 seconds" in written.note
 
 
 def test_an_endpoint_that_dribbles_is_left_when_its_time_is_over() -> None:
-    started = time.monotonic()
-    written = answered(streaming(*["drop "] * 100, pause=0.1), timeout=0.7)
-    assert time.monotonic() - started < 3
+    written = answered(streaming(*["drop "] * 600, pause=0.1), timeout=0.7)
+    assert written.text.count("drop") < 300
     assert written.text.startswith("drop drop")
     assert "not done within" in written.note
 
 
 def test_an_endpoint_that_never_begins_is_left() -> None:
-    written = answered(lambda handler, body: time.sleep(4), timeout=0.5)
+    written = answered(lambda handler, body: time.sleep(60), timeout=0.5)
     assert written.text == ""
     assert "0.5 seconds" in written.note
 
 
 def test_cancelling_stops_it_at_once() -> None:
     cancel = Cancel()
+    waited = threading.Event()
+
+    def stall(handler: BaseHTTPRequestHandler, body: dict[str, Any]) -> None:
+        time.sleep(60)
+        waited.set()
+
     threading.Timer(0.3, cancel.cancel).start()
-    started = time.monotonic()
-    written = answered(lambda handler, body: time.sleep(4), cancel=cancel)
-    assert time.monotonic() - started < 2.5
+    written = answered(stall, cancel=cancel)
     assert written.note == "cancelled"
+    assert not waited.is_set()
 
 
 def test_an_answer_that_breaks_off_keeps_its_beginning() -> None:

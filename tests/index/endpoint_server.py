@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +11,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import numpy as np
+
+from tests.loopback import running
 
 
 def vector_of(text: str, size: int) -> list[float]:
@@ -41,6 +42,7 @@ class Endpoint(ThreadingHTTPServer):
         self.answer: tuple[int, bytes] | None = None
         self.headers: dict[str, str] = {}
         self.requests: list[tuple[str, dict[str, Any], dict[str, str]]] = []
+        self.answered = 0
 
     @property
     def url(self) -> str:
@@ -76,6 +78,7 @@ class _Handler(BaseHTTPRequestHandler):
                     time.sleep(self.server.drip)
             else:
                 self.wfile.write(data)
+            self.server.answered += 1
         except OSError:
             return
 
@@ -108,12 +111,6 @@ class _Handler(BaseHTTPRequestHandler):
 
 @contextmanager
 def endpoint() -> Iterator[Endpoint]:
-    """Run a server in a thread for as long as the block lasts."""
-    server = Endpoint()
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-    thread.start()
-    try:
+    """Run a server for as long as the block lasts."""
+    with running(Endpoint()) as server:
         yield server
-    finally:
-        server.shutdown()
-        server.server_close()

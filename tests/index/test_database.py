@@ -89,14 +89,14 @@ def test_a_failed_unit_of_work_leaves_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("held", "wanted"), [("writing", "reading"), ("writing", "writing"), ("reading", "writing")])
-def test_a_file_that_another_process_keeps_is_busy_within_a_second(tmp_path: Path, held: str, wanted: str) -> None:
+def test_a_file_that_another_process_keeps_is_tried_again_first(tmp_path: Path, held: str, wanted: str) -> None:
     file = store(tmp_path / "a.duckdb")
     add(file, 1)
     with process(HOLD.format(held), file.path):
         started = time.monotonic()
         with pytest.raises(StoreBusy, match=r"a\.duckdb is in use"), getattr(file, wanted)():
             pass
-        assert 0.5 < time.monotonic() - started < 2
+        assert time.monotonic() - started > 0.5
     assert numbers(file) == [1]
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import socket
-import time
 from collections.abc import Iterator
 
 import numpy as np
@@ -100,16 +99,13 @@ def test_a_path_that_is_not_there_is_no_missing_model(server: Endpoint) -> None:
 
 @pytest.mark.parametrize("how", ["stall", "drip"])
 def test_a_server_that_stalls_is_given_up_in_time_and_left_alone_for_a_moment(server: Endpoint, how: str) -> None:
-    setattr(server, how, 0.2 if how == "drip" else 3.0)
+    setattr(server, how, 0.2 if how == "drip" else 30.0)
     model = endpoint_model(ollama(server.url, timeout_seconds=0.5), {})
-    began = time.monotonic()
     with pytest.raises(ModelUnavailable, match=r"did not answer within 0\.5 seconds"):
         model.embed(["x"])
-    assert time.monotonic() - began < 2.0
-    began = time.monotonic()
     with pytest.raises(ModelUnavailable):
         model.query("x")
-    assert time.monotonic() - began < 0.1
+    assert server.answered == 0
     assert len(server.requests) == 1
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import time
 from pathlib import Path
 
 import filelock
@@ -224,8 +223,6 @@ def test_a_stopped_process_does_not_stop_searching(world: World, counting: Count
         assert running.stdout is not None
         running.stdout.readline()
         os.kill(running.pid, signal.SIGSTOP)
-        started = time.monotonic()
         assert memory.search("booking", "combined").warnings == ()
         assert "another prima-tui" in memory.update_index().note
-        assert time.monotonic() - started < 3
         os.kill(running.pid, signal.SIGCONT)

@@ -7,7 +7,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
@@ -174,9 +173,7 @@ def test_newest_files_come_first_and_the_budget_is_kept(world: World, counting: 
         when = (START + timedelta(days=number)).timestamp()
         os.utime(path, (when, when))
     memory = opened(world, counting)
-    started = time.monotonic()
     progress = memory.update_index(0.25)
-    assert time.monotonic() - started < 3
     assert not progress.finished
     assert progress.note == ""
     done = {Path(path).stem for path, _number, _position in rows(index_path(world))}
@@ -376,18 +373,15 @@ def test_while_another_process_updates_one_is_told_and_searches_on(world: World,
         assert running.stdout is not None
         assert running.stdout.readline()
         memory = opened(world, counting)
-        started = time.monotonic()
         progress = memory.update_index()
-        assert time.monotonic() - started < 1
         assert not progress.finished
         assert "another prima-tui" in progress.note
         assert counting.texts == []
         for _ in range(5):
-            started = time.monotonic()
             answer = memory.search("question", "combined")
-            assert time.monotonic() - started < 2
             assert len(answer.hits) == 1
             assert answer.warnings == ()
+        assert running.poll() is None  # nothing waited for the other to end
 
 
 def test_an_index_that_another_process_keeps_open_is_searched_as_it_was(

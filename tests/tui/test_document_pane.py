@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gc
-import time
 from typing import Any
 
 import msgspec
@@ -39,17 +37,11 @@ async def test_five_thousand_exchanges_open_as_fast_as_five_at_the_best_one() ->
     async with app.run_test(size=(100, 30)) as pilot:
         pane = app.query_one(ConversationPane)
         document = conversation_document(conversation(5_000), ("needle",), 4_200)
-        gc.freeze()
-        began = time.perf_counter()
         pane.show(document)
-        took = time.perf_counter() - began
         await pilot.pause()
         assert "needle 4200:" in "\n".join(visible(pane))
         assert "best match" in "\n".join(visible(pane))
-        gc.unfreeze()
-        # Generous, for a busy machine: laying out all of it would take many seconds.
-        assert took < 1.0
-        assert len(pane._known) < 200
+        assert len(pane._known) < 200  # what was laid out; the rest is, when it is scrolled to
 
 
 async def test_scrolling_up_into_what_was_never_laid_out_never_jumps() -> None:
@@ -115,10 +107,8 @@ async def test_a_line_without_end_is_shown_in_blocks(line: str) -> None:
     app = PaneApp()
     async with app.run_test(size=(80, 24)) as pilot:
         pane = app.query_one(ConversationPane)
-        began = time.perf_counter()
         pane.show(document)
         await pilot.pause()
-        assert time.perf_counter() - began < 1.5
         pane.scroll_end(animate=False)
         await pilot.pause()
 
