@@ -6,6 +6,10 @@ its first piece is the end of a piece of the text, its last one the beginning of
 it is a single piece it stands inside one. Comparing it with the few hundred thousand different pieces, and following
 where those stand, therefore finds exactly what looking through all of the text would find.
 
+Pieces are numbered in the order of their bytes, and the places of each are in the order of the piece that follows there.
+So pieces with one beginning are a range of numbers, and the places where one of them follows a certain piece are a range
+of that piece's places: however often "the " stands somewhere, those before an "r" are found by halving.
+
 The file is mapped, never read as a whole: a search touches what it needs of it. It never changes; a newer one takes its
 place.
 """
@@ -25,13 +29,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prima_tui.errors import StoreUnusable
-from prima_tui.model.many_texts import ManyTexts, utf8
+from prima_tui.model.many_texts import SortedTexts, utf8
 
 Flags = NDArray[np.bool_]
+Rows = NDArray[np.int64]
 
 BLOCK = 16
 """Every message begins at a multiple of so many pieces, and at least one empty piece follows it."""
-MAGIC = b"prima-tui words 1\n"
+MAGIC = b"prima-tui words 2\n"
 ALIGNMENT = 64
 # A piece begins with a letter, digit or sign beyond ASCII after something else, and with each Chinese or Japanese
 # character (UTF-8: three bytes, the first of them E3 to E9), since no spaces stand between those.
@@ -56,7 +61,7 @@ class Header(msgspec.Struct):
     files: list[tuple[str, bytes]]
     """Path and state of each file whose messages are here."""
     frequent: list[bytes]
-    """Short words that stand in so many pieces that their messages were worked out beforehand."""
+    """Words that stand at so many places that their messages were worked out beforehand."""
 
 
 Arrays = Mapping[str, NDArray[Any]]
@@ -74,7 +79,7 @@ class WordIndex:
         path: Path | None = None,
     ) -> None:
         """Take the arrays as a file names them. Raises KeyError when one is missing."""
-        self._pieces = ManyTexts(arrays["piece_data"], arrays["piece_starts"])
+        self._pieces = SortedTexts(arrays["piece_data"], arrays["piece_starts"])
         self._sequence = arrays["sequence"]
         self._places = arrays["places"]
         self._place_starts = arrays["place_starts"]
@@ -140,31 +145,56 @@ class WordIndex:
         """Return the places in the sequence where these pieces begin to follow one another."""
         if len(pieces) == 1:
             return self._places_of(self._pieces.containing(pieces[0]))
-        alike = [self._pieces.ending(pieces[0]), *map(self._pieces.equal, pieces[1:-1])]
-        alike.append(self._pieces.starting(pieces[-1]))
-        weights = [int((self._place_starts[numbers + 1] - self._place_starts[numbers]).sum()) for numbers in alike]
-        rarest, *others = sorted(range(len(pieces)), key=weights.__getitem__)
-        places = self._places_of(alike[rarest])
-        for offset in others:
-            beside = places + (offset - rarest)
-            inside = (beside >= 0) & (beside < len(self._sequence))
-            places, beside = places[inside], beside[inside]
-            if not len(places):
-                break
+        first = self._pieces.ending(pieces[0])
+        ranges = [*map(self._pieces.equal, pieces[1:-1]), self._pieces.starting(pieces[-1])]
+        befores = [first, *(np.arange(*one) for one in ranges[:-1])]
+        pairs = [self._followed(before, *after) for before, after in zip(befores, ranges, strict=True)]
+        rarest = min(range(len(pairs)), key=lambda pair: int((pairs[pair][1] - pairs[pair][0]).sum()))
+        places = self._slices(*pairs[rarest])
+        for offset, (lowest, end) in enumerate(ranges, 1):
+            if offset not in (rarest, rarest + 1):
+                beside = self._sequence_at(places + (offset - rarest))
+                places = places[(beside >= lowest) & (beside < end)]
+        if rarest > 0:
             wanted = np.zeros(len(self._pieces), np.bool_)
-            wanted[alike[offset]] = True
-            self._touched += min(len(beside) * mmap.PAGESIZE, self._sequence.nbytes)
-            places = places[wanted[self._sequence[beside]]]
+            wanted[first] = True
+            places = places[wanted[self._sequence_at(places - rarest)]]
         return places - rarest
 
-    def _places_of(self, numbers: NDArray[np.int64]) -> NDArray[np.int32]:
+    def _followed(self, numbers: Rows, lowest: int, end: int) -> tuple[Rows, Rows]:
+        """Return for each of these pieces the range of its places where a piece from ``lowest`` to ``end`` follows."""
+        starts, ends = self._place_starts[numbers], self._place_starts[numbers + 1]
+        return self._halved(starts, ends, lowest), self._halved(starts, ends, end)
+
+    def _halved(self, low: Rows, high: Rows, following: int) -> Rows:
+        """Return for each range of places of one piece the first place where no piece before ``following`` follows."""
+        low, high = low.copy(), high.copy()
+        open_ones = np.flatnonzero(low < high)
+        while len(open_ones):
+            middle = (low[open_ones] + high[open_ones]) // 2
+            before = self._sequence_at(self._places[middle] + 1) < following
+            low[open_ones[before]] = middle[before] + 1
+            high[open_ones[~before]] = middle[~before]
+            open_ones = open_ones[low[open_ones] < high[open_ones]]
+        return low
+
+    def _sequence_at(self, places: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Return the pieces at these places, the empty one for what is no place."""
+        self._touched += min(len(places) * mmap.PAGESIZE, self._sequence.nbytes)
+        pieces: NDArray[np.int32] = self._sequence.take(places, mode="clip")
+        pieces[(places < 0) | (places >= len(self._sequence))] = 0
+        return pieces
+
+    def _places_of(self, numbers: Rows) -> NDArray[np.int32]:
         """Return where in the sequence these pieces stand."""
-        starts = self._place_starts[numbers]
-        counts = self._place_starts[numbers + 1] - starts
+        return self._slices(self._place_starts[numbers], self._place_starts[numbers + 1])
+
+    def _slices(self, starts: Rows, ends: Rows) -> NDArray[np.int32]:
+        """Return the places in these ranges of all places, one range after the other."""
+        counts = ends - starts
         long = counts >= _SLICED
         parts = [
-            self._places[start : start + count]
-            for start, count in zip(starts[long].tolist(), counts[long].tolist(), strict=True)
+            self._places[start:end] for start, end in zip(starts[long].tolist(), ends[long].tolist(), strict=True)
         ]
         starts, counts = starts[~long], counts[~long]
         first = np.cumsum(counts) - counts

@@ -127,6 +127,7 @@ class WordIndexes:
         from prima_tui.index.word_writer import WordIndexWriter
 
         old = self.all()
+        useless = [path for path in self._paths() if path.name not in self._open]
         files = _files(catalog)
         if len(old) < _MOST:
             old, known = [], {(path, state) for one in old for path, (_place, state) in one.files.items()}
@@ -150,9 +151,9 @@ class WordIndexes:
                 new.rename(self._folder / f"{number:08}{_SUFFIX}")
         finally:
             new.unlink(missing_ok=True)
-        for one in old:
-            if one.path is not None:
-                one.path.unlink(missing_ok=True)
+        for path in (*useless, *(one.path for one in old)):
+            if path is not None:
+                path.unlink(missing_ok=True)
 
 
 def _files(catalog: DatabaseFile) -> list[FileRow]:

@@ -17,7 +17,7 @@ from prima_tui.model.many_texts import utf8
 
 _SORTED_AT_ONCE = 1 << 21
 _FREQUENT_PLACES = 300_000
-"""From so many places on the messages with a short word are worked out beforehand."""
+"""From so many places on the messages with a word are worked out beforehand."""
 _LONGEST_FREQUENT = 3
 _LONGEST_PIECE = 1_000
 """A longer one stands at few places."""
@@ -25,7 +25,7 @@ _EMPTY = array("i", [0] * BLOCK)
 
 
 class _Numbers(dict[bytes, int]):
-    """Pieces to their numbers, in the order in which they were first met; 0 is the empty one."""
+    """Pieces to numbers, in the order in which they were first met."""
 
     def __missing__(self, piece: bytes) -> int:
         number = self[piece] = len(self)
@@ -58,8 +58,7 @@ class WordIndexWriter:
 
     def write(self, path: Path, files: Sequence[tuple[str, bytes]]) -> None:
         """Write the index of what was added. Raises OSError."""
-        pieces = list(self._numbers)
-        sequence = np.frombuffer(self._sequence, np.int32) if self._sequence else np.zeros(0, np.int32)
+        pieces, sequence = self._in_order()
         counts = np.bincount(sequence, minlength=len(pieces))
         counts[0] = 0
         place_starts = np.zeros(len(pieces) + 1, np.int64)
@@ -88,8 +87,25 @@ class WordIndexWriter:
         _write(path, Header(0, {}, list(files), [utf8(word) for word in frequent]), arrays)
 
 
+    def _in_order(self) -> tuple[list[bytes], NDArray[np.int32]]:
+        """Return the pieces in the order of their bytes, the empty one first, and the sequence of their numbers."""
+        pieces = sorted(self._numbers)
+        numbers = np.zeros(len(pieces), np.int32)
+        numbers[[self._numbers[piece] for piece in pieces]] = np.arange(len(pieces), dtype=np.int32)
+        sequence = np.frombuffer(self._sequence, np.int32) if self._sequence else np.zeros(0, np.int32)
+        # in its place: it is most of what the writer holds
+        for first in range(0, len(sequence), _SORTED_AT_ONCE):
+            some = sequence[first : first + _SORTED_AT_ONCE]
+            some[:] = numbers[some]
+        self._numbers = _Numbers((piece, number) for number, piece in enumerate(pieces))
+        return pieces, sequence
+
+
 def _places(sequence: NDArray[np.int32], place_starts: NDArray[np.int64]) -> NDArray[np.int32]:
-    """Return the places of each piece but the empty one, ascending, those of the first piece first."""
+    """Return the places of each piece but the empty one, those of the first piece first.
+
+    The places of one piece are in the order of the piece that follows there, ascending where it is the same.
+    """
     places = np.empty(int(place_starts[-1]), np.int32)
     filled = place_starts[:-1].copy()
     for first in range(0, len(sequence), _SORTED_AT_ONCE):
@@ -102,11 +118,24 @@ def _places(sequence: NDArray[np.int32], place_starts: NDArray[np.int64]) -> NDA
         within = np.arange(len(pieces)) - np.repeat(begins, lengths)
         places[filled[pieces] + within] = order + first
         filled[pieces[begins]] += lengths
+    _sort_by_follower(places, sequence, place_starts)
     return places
 
 
+def _sort_by_follower(places: NDArray[np.int32], sequence: NDArray[np.int32], place_starts: NDArray[np.int64]) -> None:
+    """Put the places of each piece in the order of what follows: as many pieces at a time as have not too many."""
+    piece = 0
+    while piece < len(place_starts) - 1:
+        start = place_starts[piece]
+        end_piece = max(piece + 1, int(np.searchsorted(place_starts, start + _SORTED_AT_ONCE, side="right")) - 1)
+        some = places[start : place_starts[end_piece]]
+        followers = sequence[some].astype(np.int64) << 32 | sequence[some + 1]
+        some[:] = some[np.argsort(followers, kind="stable")]
+        piece = end_piece
+
+
 def _frequent_inside(pieces: Sequence[bytes], counts: NDArray[np.int64]) -> list[str]:
-    """Return the short words that stand inside pieces with very many places."""
+    """Return the words that stand inside pieces with very many places: short ones, and beginnings of such pieces."""
     weights: Counter[str] = Counter()
     for piece, count in zip(pieces, counts.tolist(), strict=True):
         text = piece.decode("utf-8", "surrogatepass")
@@ -115,6 +144,9 @@ def _frequent_inside(pieces: Sequence[bytes], counts: NDArray[np.int64]) -> list
             for start in range(len(text))
             for end in range(start + 1, min(start + _LONGEST_FREQUENT, len(text)) + 1)
         }
+        if count >= _FREQUENT_PLACES:
+            # all that is typed on the way to it
+            words |= {text[:end] for end in range(1, len(text) + 1)}
         for word in words if len(text) <= _LONGEST_PIECE else ():
             weights[word] += count
     # one that is cut itself is looked for between pieces

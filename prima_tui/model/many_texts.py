@@ -6,7 +6,8 @@ part of the bytes is a part of the text.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from bisect import bisect_left
+from collections.abc import Callable, Iterable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,10 @@ Numbers = NDArray[np.int64]
 def utf8(text: str) -> bytes:
     """Return the text's bytes; what a text holds that is no character (a lone surrogate) is kept too."""
     return text.encode("utf-8", "surrogatepass")
+
+_MANY = 32
+"""When more than one byte in so many begins the part, all bytes are gone through instead of telling each place's text.
+"""
 
 
 class ManyTexts:
@@ -46,27 +51,27 @@ class ManyTexts:
         if not part:
             return np.arange(len(self))
         places = self._places(part)
+        if len(places) > len(self._data) // _MANY:
+            return self._holding_one_of(places, len(part))
         texts = np.searchsorted(self._starts, places, side="right") - 1
         texts = texts[places + len(part) <= self._starts[texts + 1]]
         return texts if not len(texts) else texts[np.concatenate(([True], texts[1:] != texts[:-1]))]
 
-    def starting(self, part: bytes) -> Numbers:
-        """Return the texts that begin with the part."""
-        texts = np.flatnonzero(self._lengths >= len(part))
-        return self._agreeing(texts, self._starts[texts], part)
+    def _holding_one_of(self, places: NDArray[np.int64], length: int) -> Numbers:
+        """Return the texts in which one of the places begins such a length: what ``containing`` does, for many."""
+        holds = np.zeros(len(self._data) + 1, np.bool_)
+        holds[places] = True
+        # a part that reaches into the next text is in neither
+        for text_end in range(1, length):
+            inner = self._starts[1:-1] - text_end
+            holds[inner[inner >= 0]] = False
+        texts = np.flatnonzero(self._lengths >= length)
+        return texts[np.logical_or.reduceat(holds, self._starts[texts])] if len(texts) else texts
 
     def ending(self, part: bytes) -> Numbers:
         """Return the texts that end with the part."""
         texts = np.flatnonzero(self._lengths >= len(part))
-        return self._agreeing(texts, self._starts[texts + 1] - len(part), part)
-
-    def equal(self, whole: bytes) -> Numbers:
-        """Return the texts that are just this."""
-        texts = np.flatnonzero(self._lengths == len(whole))
-        return self._agreeing(texts, self._starts[texts], whole)
-
-    def _agreeing(self, texts: Numbers, places: NDArray[np.int64], part: bytes) -> Numbers:
-        """Return those of the texts that hold the part at their place."""
+        places = self._starts[texts + 1] - len(part)
         for offset, byte in enumerate(part):
             if not len(texts):
                 break
@@ -90,3 +95,23 @@ class ManyTexts:
                 break
             places = places[self._data[places + offset] == part[offset]]
         return places
+
+
+class SortedTexts(ManyTexts):
+    """Different texts in the order of their bytes, so that those with one beginning are a range of numbers."""
+
+    def starting(self, part: bytes) -> tuple[int, int]:
+        """Return the range of the texts that begin with the part, from the first one to the one after the last."""
+        return self._first(lambda text: text >= part), self._first(lambda text: text[: len(part)] > part)
+
+    def equal(self, whole: bytes) -> tuple[int, int]:
+        """Return the range of the one text that is just this, an empty range where there is none."""
+        number = self._first(lambda text: text >= whole)
+        return number, number + (number < len(self) and self._text(number) == whole)
+
+    def _first(self, holds: Callable[[bytes], bool]) -> int:
+        """Return the first text for which something holds, which then holds for all that follow."""
+        return bisect_left(range(len(self)), True, key=lambda number: holds(self._text(number)))
+
+    def _text(self, number: int) -> bytes:
+        return self._data[self._starts[number] : self._starts[number + 1]].tobytes()

@@ -27,6 +27,27 @@ _MICROSECOND = timedelta(microseconds=1)
 _UNKNOWN = np.iinfo(np.int64).min
 
 
+class Names:
+    """Names of sessions, each kept once, and which session has which."""
+
+    def __init__(self, texts: Sequence[str], numbers: Rows, rows: Rows) -> None:
+        self.texts = texts
+        self.numbers = numbers
+        """The names that sessions have, as places among ``texts``, one for each time."""
+        self.rows = rows
+        """The session that has it, each time."""
+
+    @cached_property
+    def letters(self) -> Letters:
+        """The letters of each of the texts, counted."""
+        return letters_of(self.texts)
+
+    @cached_property
+    def parts(self) -> ManyTexts:
+        """The texts, to look for parts of them."""
+        return ManyTexts.of(self.texts)
+
+
 class Columns:
     """The columns of one library."""
 
@@ -70,16 +91,15 @@ class Columns:
         return np.repeat(np.arange(len(self._entries)), self._path_counts)
 
     @cached_property
-    def names(self) -> tuple[list[str], Rows]:
-        """Every title and every name of a changed file, and the row of the session each is of."""
-        names = [entry.title for entry in self._entries]
-        names += [path.rsplit("/", 1)[-1] for entry in self._entries for path in entry.paths]
-        return names, np.concatenate((np.arange(len(self._entries)), self._entry_of_path))
-
-    @cached_property
-    def letters(self) -> Letters:
-        """The letters of each of the names, counted."""
-        return letters_of(self.names[0])
+    def names(self) -> Names:
+        """What people may look for by a name that they don't quite know: titles, and names of changed files."""
+        names: dict[str, int] = {}
+        numbers = [names.setdefault(entry.title, len(names)) for entry in self._entries]
+        numbers += [
+            names.setdefault(path[path.rfind("/") + 1 :], len(names)) for entry in self._entries for path in entry.paths
+        ]
+        rows = np.concatenate((np.arange(len(self._entries)), self._entry_of_path))
+        return Names(list(names), np.array(numbers, np.int64), rows)
 
     # -- where messages belong ----------------------------------------------------------------------------------
 

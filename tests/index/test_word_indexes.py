@@ -119,6 +119,10 @@ def test_a_damaged_index_is_passed_over(memory: Memory, world: World) -> None:
     other = world.memory()
     assert found(other, "bedroom") == BEDROOM
     assert text_in_memory(other) > 0
+    assert len(built(other)) == 1
+    assert not path.exists()
+    assert found(other, "bedroom") == BEDROOM
+    assert text_in_memory(other) == 0
     other.close()
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prima_tui.model.many_texts import ManyTexts, utf8
+from prima_tui.model import many_texts
+from prima_tui.model.many_texts import ManyTexts, SortedTexts, utf8
 
 text = st.text(alphabet="ab é東\U0001f469\ud800", max_size=5)
 
@@ -14,9 +16,23 @@ text = st.text(alphabet="ab é東\U0001f469\ud800", max_size=5)
 def test_what_is_found_is_what_plain_search_finds(texts: list[str], part: str) -> None:
     many, wanted = ManyTexts.of(texts), utf8(part)
     assert many.containing(wanted).tolist() == [place for place, one in enumerate(texts) if part in one]
-    assert many.starting(wanted).tolist() == [place for place, one in enumerate(texts) if one.startswith(part)]
     assert many.ending(wanted).tolist() == [place for place, one in enumerate(texts) if one.endswith(part)]
-    assert many.equal(wanted).tolist() == [place for place, one in enumerate(texts) if one == part]
+
+
+@given(st.sets(text, max_size=8), text)
+def test_what_is_found_in_order_is_what_plain_search_finds(texts: set[str], part: str) -> None:
+    ordered = sorted(map(utf8, texts))
+    many, wanted = SortedTexts.of(one.decode("utf-8", "surrogatepass") for one in ordered), utf8(part)
+    assert [*range(*many.starting(wanted))] == [place for place, one in enumerate(ordered) if one.startswith(wanted)]
+    assert [*range(*many.equal(wanted))] == [place for place, one in enumerate(ordered) if one == wanted]
+
+
+@given(st.lists(text, max_size=6), text, st.sampled_from([1, 10**6]))
+def test_a_part_that_stands_at_many_places_is_found_as_well(texts: list[str], part: str, many: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(many_texts, "_MANY", many)
+        found = ManyTexts.of(texts).containing(utf8(part))
+    assert found.tolist() == [place for place, one in enumerate(texts) if part in one]
 
 
 def test_a_part_is_never_found_across_two_texts() -> None:
