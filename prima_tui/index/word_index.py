@@ -6,9 +6,9 @@ its first piece is the end of a piece of the text, its last one the beginning of
 it is a single piece it stands inside one. Comparing it with the few hundred thousand different pieces, and following
 where those stand, therefore finds exactly what looking through all of the text would find.
 
-Pieces are numbered in the order of their bytes, and the places of each are in the order of the piece that follows there.
-So pieces with one beginning are a range of numbers, and the places where one of them follows a certain piece are a range
-of that piece's places: however often "the " stands somewhere, those before an "r" are found by halving.
+Pieces are numbered in the order of their bytes, and the places of each are in the order of the piece that follows
+there. So pieces with one beginning are a range of numbers, and the places where one of them follows a certain piece are
+a range of that piece's places: however often "the " stands somewhere, those before an "r" are found by halving.
 
 The file is mapped, never read as a whole: a search touches what it needs of it. It never changes; a newer one takes its
 place.
@@ -193,9 +193,7 @@ class WordIndex:
         """Return the places in these ranges of all places, one range after the other."""
         counts = ends - starts
         long = counts >= _SLICED
-        parts = [
-            self._places[start:end] for start, end in zip(starts[long].tolist(), ends[long].tolist(), strict=True)
-        ]
+        parts = [self._places[start:end] for start, end in zip(starts[long].tolist(), ends[long].tolist(), strict=True)]
         starts, counts = starts[~long], counts[~long]
         first = np.cumsum(counts) - counts
         within = np.arange(int(counts.sum())) + np.repeat(starts - first, counts)

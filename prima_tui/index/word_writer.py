@@ -86,7 +86,6 @@ class WordIndexWriter:
             arrays["frequent_sets"] = np.concatenate([np.packbits(index.holding(word)) for word in frequent])
         _write(path, Header(0, {}, list(files), [utf8(word) for word in frequent]), arrays)
 
-
     def _in_order(self) -> tuple[list[bytes], NDArray[np.int32]]:
         """Return the pieces in the order of their bytes, the empty one first, and the sequence of their numbers."""
         pieces = sorted(self._numbers)

@@ -123,7 +123,8 @@ def _least_pairs(text: str, lengths: NDArray[np.int64]) -> NDArray[np.float64]:
         return np.zeros(len(lengths))
     share = FLOOR / 100 / _OF_STRETCH
     spaces = sum(letter.isspace() for letter in text)
-    return np.ceil((3 * share - 2) / (2 - share) * lengths - 1 - 2 * spaces - _ROUNDING)
+    least: NDArray[np.float64] = np.ceil((3 * share - 2) / (2 - share) * lengths - 1 - 2 * spaces - _ROUNDING)
+    return least
 
 
 def _groups() -> NDArray[np.int64]:

@@ -20,6 +20,7 @@ def utf8(text: str) -> bytes:
     """Return the text's bytes; what a text holds that is no character (a lone surrogate) is kept too."""
     return text.encode("utf-8", "surrogatepass")
 
+
 _MANY = 32
 """When more than one byte in so many begins the part, all bytes are gone through instead of telling each place's text.
 """

@@ -54,7 +54,13 @@ class Library(msgspec.Struct, frozen=True, dict=True):
 
 def listed(library: Library, query: Query) -> list[Session]:
     """Return the sessions that satisfy the query's filters, newest first."""
-    return [entry.session for entry in library.entries if matches(query, entry.session)]
+    if not query.filters:
+        return [entry.session for entry in library.entries if matches(query, entry.session)]
+    return [
+        entry.session
+        for entry, chosen in zip(library.entries, library.columns.selected(query).tolist(), strict=True)
+        if chosen
+    ]
 
 
 def newest_first(session: Session) -> tuple[datetime, datetime, str]:
