@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -148,3 +149,14 @@ def test_the_readme_names_every_key() -> None:
     keys = {binding.key.split(",")[0] for binding in bindings if isinstance(binding, Binding)}
     section = README.split("\n## Keys\n")[1].split("\n## ")[0].lower()
     assert sorted(key for key in keys if f"`{key}`" not in section and f" {key} " not in section) == []
+
+
+@needs_cli
+def test_the_readme_names_every_filter_and_every_source() -> None:
+    from prima_tui.model.query import STATES, FilterName
+    from prima_tui.sources.registry import builtin_sources
+
+    section = README.split("\n## Filters\n")[1].split("\n## ")[0]
+    written = [*(f"`{name}:" for name in get_args(FilterName)), *(f"`is:{state}`" for state in STATES)]
+    written += [f"`{source.id}`" for source in builtin_sources()]
+    assert [one for one in written if one not in section] == []
