@@ -23,6 +23,7 @@ from prima_tui.cli_agents import install_skills
 from prima_tui.cli_docs import docs
 from prima_tui.cli_forget import forget
 from prima_tui.cli_index import index, rebuild
+from prima_tui.cli_keys import keys
 from prima_tui.cli_moved import moved_from
 from prima_tui.cli_options import (
     budget_option,
@@ -312,7 +313,7 @@ def serve_agents(workspace: Path | None, reach: Reach | None) -> None:
 
 
 docs.add_command(watch)
-for command in (show, serve_browser, stats, index, rebuild, forget, moved_from, install_skills, docs):
+for command in (show, serve_browser, stats, keys, index, rebuild, forget, moved_from, install_skills, docs):
     program.add_command(command)
 
 

@@ -65,6 +65,21 @@ def run(world: World, *args: str, cwd: Path | None = None, **env: str) -> subpro
 # -- every command --------------------------------------------------------------------------------------------------
 
 
+def test_keys_lists_every_action_with_the_id_to_set_its_keys_by(prima: Program) -> None:
+    from prima_tui.tui.keymap import own_bindings
+
+    folder = prima.world.workspace / ".prima-memory"
+    folder.mkdir()
+    (folder / "config.toml").write_text('[keys]\n"browse.next_mode" = "f12"\n"browse.nothing" = "f11"\n')
+    found = prima.json("keys")
+    rows = {one["id"]: one for one in found["keys"]}
+    assert set(rows) == {binding.id for binding in own_bindings() if not binding.system}
+    assert rows["browse.next_mode"]["keys"] == ["f12"]
+    assert rows["browse.next_mode"]["description"].startswith("Search by words")
+    assert len(found["warnings"]) == 1 and "browse.nothing is no action" in found["warnings"][0]
+    assert any(line.split()[:2] == ["browse.next_mode", "f12"] for line in prima("keys").stdout.splitlines())
+
+
 def test_sessions(prima: Program) -> None:
     found = prima.json("sessions")["sessions"]
     assert [one["id"] for one in found][:2] == [session_id("login"), session_id("money")]

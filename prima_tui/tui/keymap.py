@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from importlib import import_module
+from typing import NamedTuple
 
 from textual.binding import Binding
 from textual.dom import DOMNode
@@ -34,6 +35,24 @@ def own_bindings() -> list[Binding]:
 def binding_ids() -> set[str]:
     """Return the id of every binding of this program's own screens and widgets."""
     return {binding.id for binding in own_bindings() if binding.id}
+
+
+class ActionKeys(NamedTuple):
+    """An action of the screen: the id that ``[keys]`` knows it by, its keys with commas between, what it does."""
+
+    id: str
+    keys: str
+    description: str
+
+
+def action_keys(chosen: Mapping[str, str]) -> list[ActionKeys]:
+    """Return every action that has a key, those of the main screen first, with the keys that were set for it."""
+    usable = usable_keys(chosen)
+    bindings = {binding.id: binding for binding in own_bindings() if binding.id and not binding.system}
+    return [
+        ActionKeys(name, usable.get(name, binding.key), binding.tooltip or binding.description)
+        for name, binding in sorted(bindings.items(), key=lambda each: (not each[0].startswith("browse."), each[0]))
+    ]
 
 
 def _classes(base: type[DOMNode]) -> Iterator[type[DOMNode]]:
@@ -64,7 +83,7 @@ def keymap_problems(keys: Mapping[str, str]) -> list[str]:
         if name not in known:
             near = get_close_matches(name, known, 1)
             hint = f" Did you mean {near[0]}?" if near else ""
-            problems.append(f"[keys] {name} is no action; F1 shows all.{hint}")
+            problems.append(f"[keys] {name} is no action; `prima-tui keys` lists them.{hint}")
         bad = [key.strip() for key in given.split(",") if not is_key(key)]
         if bad:
             problems.append(f"[keys] {name}: {', '.join(map(repr, bad))} is no key. Keys are like f12, ctrl+k, alt+up.")
