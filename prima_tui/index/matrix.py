@@ -1,25 +1,29 @@
-"""Vectors in memory, compared with a query exactly: a product of each block with it, the best row of each owner.
+"""Vectors in memory, compared with a query exactly: the best row of each owner.
 
-A product of matrix and vector is bound by how fast memory is read, so each vector is kept once, as 32-bit floats, and
-nothing else is touched. Rows stand in blocks, so that a growing index is never copied and a search can be given up.
+A product of matrix and vector is bound by how fast memory is read. So rows stand in blocks, and of a block that is full
+there is a second copy a quarter as large, which tells between what each cosine is; only the rows that may be the best
+of their owner are then worked out from their 32-bit floats. Blocks also let an index grow without being copied, and a
+search be given up.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+
+from prima_tui.index.quantised import ROUNDING, Bounds, QuantisedBlock, QuantisedQuery
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from prima_tui.index.embedder import Vector
 
-_BLOCK = 65_536
-"""Rows; of 384 numbers that is 100 MB, and some ten milliseconds. Smaller ones would spend as long on their start."""
-_ROUNDING = 4e-6
-"""More than what the order of its additions can change of a cosine in 32-bit floats."""
+_BLOCK = 16_384
+"""Rows; of 384 numbers that is 25 MB of floats and some two milliseconds. Smaller ones would take longer to start."""
+_PRECISE_AT_ONCE = 256
+"""Rows that are worked out in one go, from a copy that stays in the processor's cache."""
 _UNIT_LENGTH = 1e-6
 """A vector whose length differs from one by less is taken as it is."""
 
@@ -38,6 +42,8 @@ class VectorMatrix:
     def __init__(self, dimensions: int) -> None:
         self.dimensions = dimensions
         self._blocks: list[NDArray[np.float32]] = []
+        self._quantised: list[QuantisedBlock] = []
+        """Of those blocks that are full."""
         self._owners = np.empty(0, np.int32)
         self._starts: NDArray[np.int64] | None = None
         self._used = 0
@@ -72,6 +78,8 @@ class VectorMatrix:
             self._blocks[block][place : place + size] = vectors[done : done + size]
             done += size
         self._used += count
+        for block in range(len(self._quantised), self._used // _BLOCK):
+            self._quantised.append(QuantisedBlock(self._blocks[block]))
         self._starts = None
         return range(first, first + count)
 
@@ -113,33 +121,59 @@ class VectorMatrix:
         if not self._used or not length:
             return Nearest(np.empty(0, np.int32), np.empty(0, np.int64), np.empty(0, np.float32))
         unit = (query / length).astype(np.float32)
-        cosines = np.empty(self._used, np.float32)
+        rows = self._candidates(self._bounds(unit, check), floor)
+        cosines = self._cosines(rows, unit, check)
+        found = cosines >= np.float32(floor)
+        return self._best(rows[found], cosines[found])
+
+    def _bounds(self, unit: Vector, check: Callable[[], None]) -> Bounds:
+        """Return between what the cosine of each row is; a removed one's is below any floor."""
+        bounds = Bounds(np.empty(self._used, np.float32), np.empty(self._used, np.float32))
+        query = QuantisedQuery(unit)
         for number, block in enumerate(self._blocks):
-            some = cosines[number * _BLOCK : (number + 1) * _BLOCK]
-            np.dot(block[: len(some)], unit, out=some)
+            place = slice(number * _BLOCK, min((number + 1) * _BLOCK, self._used))
+            if number < len(self._quantised):
+                bounds.lower[place], bounds.upper[place] = self._quantised[number].bounds(query)
+            else:
+                cosines = _products(block[: place.stop - place.start], unit)
+                bounds.lower[place], bounds.upper[place] = cosines - ROUNDING, cosines + ROUNDING
             check()
-        self._settle(cosines, unit, floor)
-        cosines[self._removed] = -2
-        return self._best(cosines, np.float32(floor))
+        bounds.lower[self._removed] = bounds.upper[self._removed] = -2
+        return bounds
 
-    def _settle(self, cosines: NDArray[np.float32], unit: Vector, floor: float) -> None:
-        """Work out exactly those that rounding might have put on the wrong side of the floor."""
-        precise = unit.astype(np.float64)
-        for row in np.flatnonzero(np.abs(cosines - np.float32(floor)) < _ROUNDING):
-            block, place = divmod(int(row), _BLOCK)
-            cosines[row] = self._blocks[block][place].astype(np.float64) @ precise
-
-    def _best(self, cosines: NDArray[np.float32], floor: np.float32) -> Nearest:
-        owners = self._owners[: self._used]
+    def _candidates(self, bounds: Bounds, floor: float) -> NDArray[np.int64]:
+        """Return the rows that may be at the floor or above it and the nearest of their owner, in order."""
         if self._starts is None:
+            owners = self._owners[: self._used]
             self._starts = np.flatnonzero(np.diff(owners, prepend=owners[0] - 1))
-        best_of_run = np.maximum.reduceat(cosines, self._starts)
-        rows = np.flatnonzero(cosines >= floor)
+        rows = np.flatnonzero(bounds.upper >= np.float32(floor))
+        least_of_best = np.maximum.reduceat(bounds.lower, self._starts)
         runs = np.searchsorted(self._starts, rows, "right") - 1
-        rows = rows[cosines[rows] == best_of_run[runs]]
-        # of several runs of one owner, and of rows that are equally near, the first of the nearest
-        order = np.lexsort((rows, -cosines[rows], owners[rows]))
-        rows = rows[order]
-        _distinct, first = np.unique(owners[rows], return_index=True)
-        rows = rows[first]
-        return Nearest(owners[rows], rows, np.minimum(cosines[rows], np.float32(1)))
+        return rows[bounds.upper[rows] >= least_of_best[runs]]
+
+    def _cosines(self, rows: NDArray[np.int64], unit: Vector, check: Callable[[], None]) -> NDArray[np.float32]:
+        """Return the cosines of rows, which are in order: equal vectors have equal ones, wherever they stand."""
+        cosines = np.empty(len(rows), np.float32)
+        precise = unit.astype(np.float64)
+        edges = np.searchsorted(rows, np.arange(len(self._blocks) + 1) * _BLOCK).tolist()
+        for number, block in enumerate(self._blocks):
+            for first in range(edges[number], edges[number + 1], _PRECISE_AT_ONCE):
+                place = slice(first, min(first + _PRECISE_AT_ONCE, edges[number + 1]))
+                some = block.take(rows[place] - number * _BLOCK, axis=0)
+                cosines[place] = _products(some.astype(np.float64), precise)
+            check()
+        return cosines
+
+    def _best(self, rows: NDArray[np.int64], cosines: NDArray[np.float32]) -> Nearest:
+        """Return of each owner the nearest of its rows, of equally near ones the first."""
+        owners = self._owners[rows]
+        order = np.lexsort((rows, -cosines, owners))
+        _distinct, first = np.unique(owners[order], return_index=True)
+        best = order[first]
+        return Nearest(owners[best], rows[best], np.minimum(cosines[best], np.float32(1)))
+
+
+def _products(rows: NDArray[Any], unit: NDArray[Any]) -> NDArray[Any]:
+    """Return rows times a vector, in this thread alone: a library's threads that wait for one another cost more."""
+    products: NDArray[Any] = np.einsum("ij,j->i", rows, unit)
+    return products

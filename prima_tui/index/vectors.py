@@ -32,7 +32,8 @@ _Transcript = tuple[str, int, str, str]
 class SemanticIndex(ExchangeStore, StoredCopy):
     """The index of one workspace (or of every one). Safe to use from several threads.
 
-    In memory there are, for each exchange, its vector (1,536 bytes for the built-in model) and some 40 bytes more.
+    In memory there are, for each exchange, its vector (of the built-in model 1,536 bytes, and 396 for the quick look at
+    it) and some 40 bytes more.
     """
 
     def __init__(

@@ -53,11 +53,18 @@ vector = st.lists(st.integers(-9, 9), min_size=SIZE, max_size=SIZE).filter(any).
 step = st.tuples(st.sampled_from("abc"), st.lists(vector, max_size=6), st.integers(1, 2), st.booleans())
 
 
+@pytest.mark.parametrize("block", [3, 16_384])
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=st.lists(step, min_size=1, max_size=5), query=vector, unit=st.booleans())
 def test_similar_gives_what_sql_gives_after_any_writes(
-    tmp_path: Path, steps: list[tuple[str, list[np.ndarray], int, bool]], query: np.ndarray, unit: bool
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    block: int,
+    steps: list[tuple[str, list[np.ndarray], int, bool]],
+    query: np.ndarray,
+    unit: bool,
 ) -> None:
+    monkeypatch.setattr(matrix_module, "_BLOCK", block)
     index = index_at(tmp_path)
     index.path.unlink(missing_ok=True)
     # vectors as a model gives them, and of any length
@@ -111,6 +118,41 @@ def test_each_transcript_has_its_best_exchange_however_its_rows_are_spread(monke
     assert matrix.rows_of(int(owners[0])) == [
         row for row in range(50) if owners[row] == owners[0] and row not in removed
     ]
+
+
+def test_of_full_blocks_the_hits_are_those_of_sql_too() -> None:
+    """Cosines close to one another and around the floor, in owners of some rows, three blocks and a part of one."""
+    chance = np.random.default_rng(7)
+    size, count = 32, 3 * 16_384 + 5_000
+    query = chance.normal(size=size).astype("f4")
+    query /= np.linalg.norm(query)
+    aside = chance.normal(size=(count, size))
+    aside -= np.outer(aside @ query, query)
+    aside /= np.linalg.norm(aside, axis=1, keepdims=True)
+    cosines = chance.normal(0.3, 0.01, count)
+    vectors = (cosines[:, None] * query + np.sqrt(1 - cosines[:, None] ** 2) * aside).astype("f4")
+    vectors[1::500] = vectors[::500]
+    owners = np.arange(count) // 7
+    matrix = VectorMatrix(size)
+    matrix.add(vectors, owners.tolist())
+    found = matrix.nearest(query, FLOOR)
+    with duckdb.connect() as connection:
+        connection.execute(f"CREATE TABLE stored (owner INTEGER, number INTEGER, vector FLOAT[{size}])")
+        columns = {"o": owners.tolist(), "n": list(range(count)), "v": vectors.tolist()}
+        connection.execute("INSERT INTO stored SELECT unnest($o), unnest($n), unnest($v)", columns)
+        rows = connection.execute(
+            "SELECT owner, number, likeness FROM (SELECT owner, number,"
+            f" array_cosine_similarity(vector, $q::FLOAT[{size}]) AS likeness FROM stored)",
+            {"q": query.tolist()},
+        ).fetchall()
+    likeness = np.array([row[2] for row in sorted(rows, key=lambda row: row[1])])
+    best = np.maximum.reduceat(likeness, np.arange(0, count, 7))
+    # what differs in the last bit only may be decided either way
+    assert set(np.flatnonzero(best > FLOOR + 1e-6)) <= set(found.owners) <= set(np.flatnonzero(best > FLOOR - 1e-6))
+    assert found.cosines == pytest.approx(best[found.owners], abs=1e-6)
+    assert likeness[found.rows] == pytest.approx(best[found.owners], abs=1e-6)
+    of_the_same = found.rows[owners[found.rows] == owners[found.rows - 1]]
+    assert (of_the_same % 500 != 1).all(), "of an owner's equal vectors the first"
 
 
 def test_an_empty_index_and_one_of_another_size_are_told_apart(tmp_path: Path) -> None:
