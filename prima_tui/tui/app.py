@@ -37,6 +37,17 @@ if TYPE_CHECKING:
 
 _SETTLED_SECONDS = 1.5
 _SWITCH_SECONDS = 0.001
+_MADE_BETWEEN_COLLECTIONS = 50_000
+"""Objects: a look for garbage among so many can't be felt."""
+
+
+def _settle() -> None:
+    """Leave what was made by now out of the garbage collector's rounds: it stays for good.
+
+    With all of it they would hold the interpreter for some 100 ms, and could make a keystroke late.
+    """
+    gc.freeze()
+    gc.set_threshold(_MADE_BETWEEN_COLLECTIONS, *gc.get_threshold()[1:])
 
 
 def _is_moving(action: str) -> bool:
@@ -94,6 +105,11 @@ class PrimaApp(App[PickResult | None]):
         kept = remembered(settings.paths.data)
         wanted = theme or settings.theme or kept.theme
         self.theme = wanted if wanted in self.available_themes else DARK.name
+        # Textual would read its rules in the colours of its own theme first, and then all of them once more.
+        dark = self.current_theme.dark
+        self.update_classes({f"-theme-{self.theme}": True, "-dark-mode": dark, "-light-mode": not dark}, update=False)
+        self.stylesheet.set_variables(self.get_css_variables())
+        self._styled_in = self.theme
         # Nothing is animated: scrolling is where it goes at once, and a screen reader or a slow line sees no flicker.
         self.animation_level = "none"
         self._theme_kept = self.theme
@@ -121,9 +137,7 @@ class PrimaApp(App[PickResult | None]):
         if keys := self._browse.memory.settings.keys:
             self.run_worker(self._tell_wrong_keys(keys), group="keys")
         if not self.is_headless:
-            # What was made by now stays for good. Left out of the garbage collector's rounds, which hold the
-            # interpreter for some 100 ms with all of it, it can't make a keystroke late.
-            self.set_timer(_SETTLED_SECONDS, gc.freeze)
+            self.set_timer(_SETTLED_SECONDS, _settle)
             # A thread at work gives the interpreter back after this long when the screen wants it.
             sys.setswitchinterval(_SWITCH_SECONDS)
 
@@ -153,6 +167,12 @@ class PrimaApp(App[PickResult | None]):
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """Textual's: our own variables, for themes that don't set them."""
         return variable_defaults(self.current_theme.dark)
+
+    def refresh_css(self, animate: bool = True) -> None:
+        """Textual's: style everything anew. It asks for that at the start too, when everything is styled already."""
+        styled, self._styled_in = self._styled_in == self.theme, ""
+        if not styled:
+            super().refresh_css(animate)
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         """Textual's: what is done to every line before it is written."""

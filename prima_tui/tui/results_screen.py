@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Callable, Coroutine
 from datetime import datetime
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 
 # How often an answer is asked for again while the catalog fills or the index grows.
 _AGAIN_SECONDS = {"catalog": 0.3, "index": 1.0}
+_FIRST_SECONDS = 0.1
 _WIDTHS = [(0, "-tiny"), (60, "-narrow"), (100, "-medium"), (160, "-wide")]
 _HEIGHTS = [(0, "-flat"), (12, "-low"), (20, "-tall")]
 
@@ -90,6 +92,8 @@ class ResultsScreen(Screen[None]):
         self._previews = Previews()
         self._background = Background(self.post_message, refresh_seconds)
         self._snapshot = Snapshot()
+        self._listed = asyncio.Event()
+        """Set when there is a first list."""
         self._reading = False
         """Whether a first report of the history came in."""
         self.answer: Answer | None = None
@@ -166,11 +170,21 @@ class ResultsScreen(Screen[None]):
             return self.query_one(PastPane)
         return self.query_one(ExtractPane) if self.has_class("-extract") else self.query_one(ConversationPane)
 
-    def on_mount(self) -> None:
+    async def on_mount(self) -> None:
         """Textual's: show what is known, then look for what is new."""
         self._search()
-        # What there is to see comes first.
-        self.call_after_refresh(self.start_refreshing)
+        if self.query_text.strip():
+            self._begin()
+        else:
+            # The list as it was last time is there at once: so the first picture has it, and is not drawn twice.
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._listed.wait(), _FIRST_SECONDS)
+
+    def _begin(self) -> None:
+        """Begin to look at the files, once. What there is to see comes first, and the list as it was last time."""
+        if not self._listed.is_set():
+            self._listed.set()
+            self.call_after_refresh(self.start_refreshing)
 
     def on_unmount(self) -> None:
         """Textual's: stop what runs in threads."""
@@ -179,7 +193,8 @@ class ResultsScreen(Screen[None]):
 
     def start_work(self, work: Callable[[], Coroutine[Any, Any, object]], group: str, exclusive: bool = False) -> None:
         """Start work beside the screen; with ``exclusive`` what still runs of the same group is cancelled."""
-        self.run_worker(work, group=group, exclusive=exclusive)  # type: ignore[arg-type]
+        # with a description of ours: Textual's own is all that the work holds, written out, be it 20,000 sessions
+        self.run_worker(work, group=group, exclusive=exclusive, description=group)  # type: ignore[arg-type]
 
     # -- searching ----------------------------------------------------------------------------------------------
 
@@ -213,6 +228,8 @@ class ResultsScreen(Screen[None]):
             self._failed("the search", error)
             self._search_line.stop_waiting()
             return
+        finally:
+            self._begin()
         if wanted.query.strip() and wanted.mode != "keyword":
             self.index_soon()
 

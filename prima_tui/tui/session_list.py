@@ -191,7 +191,8 @@ class SessionList(LineView, inherit_bindings=False):
         self.select(len(self.hits) - 1)
 
     def _keep_visible(self) -> None:
-        if not 0 <= self.selected < len(self.hits):
+        # without a height yet, or hidden, nothing can be in view: on_resize comes back to it
+        if not 0 <= self.selected < len(self.hits) or not self.size.height:
             return
         top = self._top(self.selected)
         if top - 1 in self._heading_lines:

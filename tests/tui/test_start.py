@@ -1,0 +1,126 @@
+"""What the screen does, and doesn't do twice, before its first picture."""
+
+from __future__ import annotations
+
+import threading
+from functools import partial
+from typing import Any
+
+import pytest
+from textual.css.stylesheet import Stylesheet
+
+from prima_tui.model.hits import Answer
+from prima_tui.tui.app import PrimaApp
+
+from .driving import MakeApp, answered, browse, screen_text, settled
+
+
+@pytest.fixture
+def pictures(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What was drawn, each time something was."""
+    drawn: list[str] = []
+    display = PrimaApp._display
+
+    def noted(app: PrimaApp, screen: Any, renderable: Any) -> None:
+        if renderable is not None and app.is_running and app.screen is screen and screen.size:
+            drawn.append(screen_text(app))
+        display(app, screen, renderable)
+
+    monkeypatch.setattr(PrimaApp, "_display", noted)
+    return drawn
+
+
+async def test_the_list_as_it_was_last_time_is_in_the_first_picture(
+    memory: Any, make_app: MakeApp, pictures: list[str]
+) -> None:
+    app = make_app(memory)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settled(pilot, answered(app, ""))
+        answer = browse(app).answer
+    assert answer is not None and answer.hits
+    rows = pictures[0].splitlines()
+    assert "Today" in rows[4] and answer.hits[0].session.title[:20] in rows[5]
+
+
+async def test_a_list_that_takes_its_time_holds_up_neither_the_screen_nor_the_reading(
+    memory: Any, make_app: MakeApp
+) -> None:
+    slow, search, begun = threading.Event(), memory.search, threading.Event()
+
+    def late(*args: Any, **options: Any) -> Answer:
+        slow.wait(20)
+        return search(*args, **options)
+
+    refresh = memory.refresh
+
+    def refreshed(*args: Any, **options: Any) -> Any:
+        begun.set()
+        return refresh(*args, **options)
+
+    memory.search, memory.refresh = late, refreshed
+    app = make_app(memory)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settled(pilot, lambda: "❯" in screen_text(app))
+        assert browse(app).answer is None
+        slow.set()
+        await settled(pilot, answered(app, ""))
+        await settled(pilot, begun.is_set)
+
+
+async def test_files_are_looked_at_also_when_the_first_list_fails(memory: Any, make_app: MakeApp) -> None:
+    begun = threading.Event()
+    refresh = memory.refresh
+
+    def fail(*_args: Any, **_options: Any) -> Answer:
+        raise RuntimeError("no list")
+
+    def refreshed(*args: Any, **options: Any) -> Any:
+        begun.set()
+        return refresh(*args, **options)
+
+    memory.search, memory.refresh = fail, refreshed
+    app = make_app(memory)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settled(pilot, begun.is_set)
+
+
+async def test_styles_are_read_once_at_the_start_and_again_with_another_theme(
+    memory: Any, make_app: MakeApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+    reparse = Stylesheet.reparse
+
+    def noted(stylesheet: Stylesheet) -> None:
+        read.append(app.theme)
+        reparse(stylesheet)
+
+    monkeypatch.setattr(Stylesheet, "reparse", noted)
+    app = make_app(memory)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settled(pilot, answered(app, ""))
+        first = app.theme
+        dark = browse(app).styles.background
+        assert not read
+        app.theme = "prima-light"
+        await settled(pilot, lambda: bool(read))
+        await pilot.pause()
+        assert browse(app).styles.background != dark
+        app.theme = first
+        await settled(pilot, lambda: read[-1] == first)
+        await pilot.pause()
+        assert browse(app).styles.background == dark
+
+
+async def test_work_is_described_without_what_it_holds(memory: Any, make_app: MakeApp) -> None:
+    class Held:
+        def __repr__(self) -> str:
+            raise AssertionError("twenty thousand sessions were written out")
+
+    async def work(_held: Held) -> None:
+        return
+
+    app = make_app(memory)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settled(pilot, answered(app, ""))
+        browse(app).start_work(partial(work, Held()), group="learn")
+        await pilot.pause()
