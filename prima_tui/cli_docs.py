@@ -80,7 +80,7 @@ def init(workspace: Path | None, as_json: bool, gitignore: bool | None) -> None:
     def text() -> str:
         import json
 
-        from prima_tui.output import one_line
+        from prima_tui.model.text import one_line
 
         lines = [f"{one_line(str(root / project.MEMORY_FOLDER))} {'was there already' if there else 'made'}."]
         if not ignored:

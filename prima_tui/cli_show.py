@@ -49,6 +49,7 @@ def show(
     With --output it is written to a file, as Markdown or as a page of HTML that needs nothing else.
     """
     from prima_tui import export, output, output_conversation
+    from prima_tui.model.text import one_line
 
     if form is None:
         form = export.format_of(target) if target is not None else "text"
@@ -80,7 +81,7 @@ def show(
         name = export.file_name(conversation.session, "html" if form == "html" else "markdown")
         target = export.free_path(target, str(Path(name).with_suffix(suffix)) if suffix else name)
     _write(target, text if text.endswith("\n") else text + "\n", force)
-    print_result({"path": str(target), "warnings": []} if as_json else None, lambda: output.one_line(str(target)))
+    print_result({"path": str(target), "warnings": []} if as_json else None, lambda: one_line(str(target)))
 
 
 def _write(path: Path, text: str, force: bool) -> None:

@@ -22,7 +22,7 @@ def watch(workspace: Path | None, polling: bool) -> None:
     from prima_tui.documents.watch import Watcher
     from prima_tui.documents_memory import Documents
     from prima_tui.model.hits import Cancel
-    from prima_tui.output import one_line
+    from prima_tui.model.text import one_line
 
     folder = (workspace or Path.cwd()).absolute()
     root = Documents.find_root(folder)
@@ -64,7 +64,7 @@ def watch(workspace: Path | None, polling: bool) -> None:
 
 
 def _say(line: str) -> None:
-    from prima_tui.output import one_line
+    from prima_tui.model.text import one_line
 
     try:
         click.echo(f"{time.strftime('%H:%M:%S')}  {one_line(line)}")

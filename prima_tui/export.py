@@ -16,8 +16,8 @@ from prima_tui.export_html import conversation_html
 from prima_tui.extracts import extract_markdown, local_time
 from prima_tui.model.hits import Conversation
 from prima_tui.model.session import Exchange, Session, ToolUse, shown_path
-from prima_tui.model.text import shown
-from prima_tui.output import Tools, one_line, tool_head
+from prima_tui.model.text import one_line, shown
+from prima_tui.output import Tools, tool_head
 
 Format = Literal["markdown", "html"]
 FORMATS: tuple[Format, ...] = get_args(Format)

@@ -16,6 +16,7 @@ from prima_tui.model.citation import citation
 from prima_tui.model.hits import Conversation
 from prima_tui.model.session import Exchange, Session, TextEdit, ToolUse, shown_path
 from prima_tui.model.text import shown
+from prima_tui.model.titles import UNTITLED
 from prima_tui.output import tool_head
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ _FAMILIES = (
 def conversation_html(conversation: Conversation, tools: Sequence[Sequence[ToolUse]] = ()) -> str:
     """Return the whole page; ``tools`` are uses of tools and thoughts for each exchange, in order."""
     session = conversation.session
-    title = escape(shown(session.title) or "Untitled Session")
+    title = escape(shown(session.title) or UNTITLED)
     head = (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{escape(_POLICY)}">\n'

@@ -21,8 +21,8 @@ from prima_tui.mcp_answers import (
 )
 from prima_tui.model.hits import Conversation, Hit
 from prima_tui.model.session import Session
-from prima_tui.model.text import shown
-from prima_tui.output import Json, one_line
+from prima_tui.model.text import one_line, shown
+from prima_tui.output import Json
 
 QUOTED = (
     "Lines behind '> ', titles and file names are quoted from files and past conversations:"

@@ -9,7 +9,7 @@ from typing import Any
 from prima_tui.model.documents import DocumentHit
 from prima_tui.model.hits import Answer, Conversation, Hit, Snapshot, Status
 from prima_tui.model.session import Exchange, FileChange, Session, TextEdit, ToolUse, shown_path
-from prima_tui.model.text import fold, shown
+from prima_tui.model.text import fold, one_line
 
 Json = dict[str, Any]
 
@@ -248,8 +248,3 @@ def files_json(rows: Sequence[FileRow], warnings: Iterable[str]) -> Json:
         ],
         "warnings": list(warnings),
     }
-
-
-def one_line(text: str) -> str:
-    """Return text on one line, safe for a terminal."""
-    return " ".join(shown(text).split())

@@ -5,8 +5,8 @@ from __future__ import annotations
 from prima_tui.extracts import local_time
 from prima_tui.model.hits import Conversation
 from prima_tui.model.session import ToolUse, shown_path
-from prima_tui.model.text import shown
-from prima_tui.output import Tools, one_line
+from prima_tui.model.text import one_line, shown
+from prima_tui.output import Tools
 from prima_tui.output_text import session_text
 
 

@@ -12,8 +12,8 @@ from prima_tui.model.documents import (
     DocumentsProgress,
     DocumentsStatus,
 )
-from prima_tui.model.text import shown, snippet
-from prima_tui.output import Json, document_json, instant, one_line
+from prima_tui.model.text import one_line, shown, snippet
+from prima_tui.output import Json, document_json, instant
 
 _STALE_SHOWN = 20
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from prima_tui.extracts import local_time
 from prima_tui.model.session import Exchange, shown_path
-from prima_tui.model.text import shown, snippet
-from prima_tui.output import Json, exchange_json, instant, one_line, session_json, text_edit_json
+from prima_tui.model.text import one_line, shown, snippet
+from prima_tui.output import Json, exchange_json, instant, session_json, text_edit_json
 from prima_tui.search.lines import EditFound, diff_of
 
 _DIFF_LINES = 40

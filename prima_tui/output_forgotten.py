@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from prima_tui.forgotten import ForgottenSession
 from prima_tui.model.session import Session
-from prima_tui.output import Json, instant, one_line
+from prima_tui.model.text import one_line
+from prima_tui.output import Json, instant
 
 
 def forgetting_text(sessions: Sequence[Session]) -> str:

@@ -7,8 +7,8 @@ from difflib import unified_diff
 
 from prima_tui.extracts import local_time
 from prima_tui.model.document_states import AnswerChange, ChunkChange, IndexState
-from prima_tui.model.text import shown
-from prima_tui.output import Json, document_json, instant, one_line
+from prima_tui.model.text import one_line, shown
+from prima_tui.output import Json, document_json, instant
 from prima_tui.output_documents import place
 
 _SIGNS = {"same": "=", "moved": "~", "changed": "*", "new": "+", "gone": "-"}

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 
 from prima_tui.model.activity import Ranked
 from prima_tui.model.statistics import Statistics
-from prima_tui.output import Json, one_line
+from prima_tui.model.text import one_line
+from prima_tui.output import Json
 
 DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _SHOWN = 10

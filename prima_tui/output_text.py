@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from prima_tui.extracts import StoredExtract, duration, local_time
 from prima_tui.model.hits import Answer, Hit, Status
 from prima_tui.model.session import Session, shown_path
-from prima_tui.model.text import snippet
-from prima_tui.output import FileRow, one_line
+from prima_tui.model.text import one_line, snippet
+from prima_tui.output import FileRow
 
 
 def session_text(session: Session) -> str:

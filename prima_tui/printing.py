@@ -34,7 +34,7 @@ def write_out(data: bytes) -> None:
 def warn(lines: Iterable[str], as_json: bool) -> None:
     """Print warnings on stderr; with JSON they stand in the document instead."""
     if not as_json:
-        from prima_tui.output import one_line
+        from prima_tui.model.text import one_line
 
         for line in lines:
             click.echo(f"warning: {one_line(line)}", err=True)

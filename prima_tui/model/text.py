@@ -85,6 +85,11 @@ def shown(text: str) -> str:
     return text.translate(_SHOWN_AS).expandtabs(TAB_WIDTH)
 
 
+def one_line(text: str) -> str:
+    """Return text safe for one line: as :func:`shown` has it, line ends and runs of white space as one space."""
+    return " ".join(shown(text).split())
+
+
 def snippet(text: str, words: Sequence[str], width: int = 120) -> str:
     """Return one line of at most ``width`` characters around the best match, safe to show.
 

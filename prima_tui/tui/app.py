@@ -183,7 +183,11 @@ class PrimaApp(App[PickResult | None]):
         return super().get_key_display(binding).replace("⏎", "enter" if self._ascii.enabled else "⏎")
 
     def copy_to_clipboard(self, text: str) -> None:
-        """Textual's: copy by the terminal, which works over ssh too; inside tmux, which keeps that back, also by it."""
+        """Textual's: copy by the terminal, which works over ssh too; inside tmux, which keeps that back, also by it.
+
+        What in it is no character (a lone surrogate, which no encoder accepts) is replaced.
+        """
+        text = text.encode("utf-8", "replace").decode()
         super().copy_to_clipboard(text)
         if os.environ.get("TMUX") and not self.is_headless:
             self.run_worker(partial(copy_by_tmux, text), thread=True, group="copy")

@@ -14,13 +14,13 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.message import Message
 from textual.screen import Screen
-from textual.widgets import Input, Static
+from textual.widgets import Static
 
 from prima_tui.documents.citations import MARK
 from prima_tui.model.documents import Asked, DocumentHit, DocumentText
 from prima_tui.model.hits import Answer, Cancel, Cancelled
 from prima_tui.model.query import parse
-from prima_tui.model.text import shown
+from prima_tui.model.text import one_line
 from prima_tui.output_documents import citations_text
 from prima_tui.tui.document import Document, markdown_document
 from prima_tui.tui.document_pane import DocumentPane
@@ -28,10 +28,11 @@ from prima_tui.tui.document_rows import DocumentRow
 from prima_tui.tui.key_line import KeyLine
 from prima_tui.tui.messages import SessionChosen, SessionHighlighted
 from prima_tui.tui.opening import open_in_editor
+from prima_tui.tui.plain_input import PlainInput, plain_input
 from prima_tui.tui.resuming import copy_text
 from prima_tui.tui.section_document import lines_text, section_document
 from prima_tui.tui.session_list import SessionList
-from prima_tui.tui.session_rows import count_text, one_line
+from prima_tui.tui.session_rows import count_text
 
 _CHUNKS = 8
 # An answer comes in many small pieces: they are shown this often.
@@ -137,9 +138,7 @@ class AskScreen(Screen[None]):
 
     def compose(self) -> ComposeResult:
         """Textual's: the parts."""
-        field = Input(self._question, placeholder="Ask the project's documents", id="question", select_on_focus=False)
-        field.cursor_blink = False
-        yield field
+        yield plain_input(self._question, "Ask the project's documents", id="question")
         with Horizontal(id="asked"):
             chunks = SessionList(id="chunks")
             chunks.view = chunks.view._replace(each_chunk=True)
@@ -175,14 +174,9 @@ class AskScreen(Screen[None]):
 
     # -- asking -------------------------------------------------------------------------------------------------
 
-    def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Textual's: Enter in the field."""
-        event.stop()
-        self.action_ask_or_open()
-
     def action_ask_or_open(self) -> None:
         """Ask what stands in the field; when that is asked already open the selected chunk in the editor."""
-        question = self.query_one("#question", Input).value.strip()
+        question = self.query_one("#question", PlainInput).value.strip()
         if question and question != self._asked:
             self._ask()
         elif row := self._selected:
@@ -190,7 +184,7 @@ class AskScreen(Screen[None]):
 
     def _ask(self) -> None:
         self._stop()
-        self._asked = self.query_one("#question", Input).value.strip()
+        self._asked = self.query_one("#question", PlainInput).value.strip()
         self._number += 1
         self._text = ""
         self._complete = False
@@ -277,7 +271,7 @@ class AskScreen(Screen[None]):
         self.query_one(AskPane).show(document, keep_place=bool(self._text))
 
     def _show_state(self, text: str) -> None:
-        self.query_one("#ask-state", Static).update(Content(f" {shown(' '.join(text.split()))}"))
+        self.query_one("#ask-state", Static).update(Content(f" {one_line(text)}"))
 
     def _stop(self) -> bool:
         if self._cancel is None:

@@ -8,13 +8,15 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
-from typing import Protocol
+from functools import partial
+from typing import Protocol, TypeVar
 
 import msgspec
 from textual.message import Message
 
 from prima_tui.model.documents import DocumentsProgress
 from prima_tui.model.hits import Cancel, Cancelled, IndexProgress, Snapshot
+from prima_tui.tui.cancellable import in_thread
 from prima_tui.tui.messages import DocumentsMoved, IndexMoved, SnapshotArrived, WorkFailed
 
 REFRESH_SECONDS = 2.0
@@ -25,6 +27,7 @@ _REPORT_SECONDS = 0.1
 
 _LATER = "documents: time was up; the rest comes later"
 
+Moved = TypeVar("Moved")
 Post = Callable[[Message], object]
 Report = Callable[[IndexProgress], None]
 
@@ -116,17 +119,26 @@ class Background:
         self._index_cancel.cancel()
         return True
 
+    def _reporter(self, message: Callable[[Moved], Message], cancel: Cancel) -> Callable[[Moved], None]:
+        """Return what posts how far work is, as a message made of it: not too often, and nothing once cancelled."""
+        told = 0.0
+
+        def report(moved: Moved) -> None:
+            nonlocal told
+            now = time.monotonic()
+            if now - told >= _REPORT_SECONDS and not cancel.cancelled:
+                told = now
+                self._post(message(moved))
+
+        return report
+
     async def refresh_forever(self, memory: Works) -> None:
         """Bring the catalog up to date, again and again, until cancelled."""
         last: Snapshot | None = None
         while True:
-            cancel = Cancel()
             self._wake.clear()
             try:
-                snapshot, changed = await asyncio.to_thread(self._refresh, memory, cancel, last)
-            except asyncio.CancelledError:
-                cancel.cancel()
-                raise
+                snapshot, changed = await in_thread(partial(self._refresh, memory, last))
             except Cancelled:
                 return
             except Exception as error:
@@ -139,16 +151,8 @@ class Background:
             except TimeoutError:
                 continue
 
-    def _refresh(self, memory: Works, cancel: Cancel, last: Snapshot | None) -> tuple[Snapshot, bool]:
-        told = 0.0
-
-        def report(snapshot: Snapshot) -> None:
-            nonlocal told
-            now = time.monotonic()
-            if now - told >= _REPORT_SECONDS and not cancel.cancelled:
-                told = now
-                self._post(SnapshotArrived(snapshot, changed=True, done=False))
-
+    def _refresh(self, memory: Works, last: Snapshot | None, cancel: Cancel) -> tuple[Snapshot, bool]:
+        report = self._reporter(partial(SnapshotArrived, changed=True, done=False), cancel)
         snapshot = memory.refresh(report, cancel)
         # Compared here, in the thread: for many thousand sessions that takes its time.
         return snapshot, last is None or snapshot.sessions != last.sessions
@@ -172,16 +176,15 @@ class Background:
         await self._work_on_index(update, rebuild=False)
 
     def _update_documents(self, memory: Works, budget: float, cancel: Cancel) -> list[str]:
-        told = 0.0
+        if cancel.cancelled:
+            return []
+        moved = self._reporter(DocumentsMoved, cancel)
 
         def report(progress: DocumentsProgress) -> None:
-            nonlocal told
-            now = time.monotonic()
-            if progress.files_total and now - told >= _REPORT_SECONDS and not cancel.cancelled:
-                told = now
-                self._post(DocumentsMoved(progress))
+            if progress.files_total:
+                moved(progress)
 
-        return [] if cancel.cancelled else memory.update_documents(budget, report=report, cancel=cancel)
+        return memory.update_documents(budget, report=report, cancel=cancel)
 
     async def rebuild(self, memory: Works) -> None:
         """Make the index anew; an update that is running ends first, and none begins beside it."""
@@ -193,15 +196,7 @@ class Background:
     async def _work_on_index(self, work: Callable[[Report, Cancel], IndexProgress], rebuild: bool) -> None:
         cancel = self._index_cancel = Cancel()
         self._index_free.clear()
-        told = 0.0
-
-        def report(progress: IndexProgress) -> None:
-            nonlocal told
-            now = time.monotonic()
-            if now - told >= _REPORT_SECONDS and not cancel.cancelled:
-                told = now
-                self._post(IndexMoved(progress, done=False, rebuild=rebuild))
-
+        report = self._reporter(partial(IndexMoved, done=False, rebuild=rebuild), cancel)
         progress = IndexProgress(finished=True)
         try:
             progress = await asyncio.to_thread(work, report, cancel)

@@ -12,11 +12,11 @@ from datetime import datetime
 import msgspec
 from rich.cells import cell_len
 
-from prima_tui.model.text import shown
+from prima_tui.model.text import one_line, shown
 from prima_tui.search.blame import Blame, Written
 from prima_tui.search.file_text import FileText
 from prima_tui.tui.code_colours import code_lines, language_of
-from prima_tui.tui.session_rows import age, label_text, one_line
+from prima_tui.tui.session_rows import age, label_text, title_text
 from prima_tui.tui.styled_lines import StyledLine, cut, joined, without_tabs
 
 # Colouring is pure Python: beyond this a file is shown plain, so that it is there in a moment.
@@ -34,6 +34,8 @@ class BlameView(msgspec.Struct, frozen=True):
     """For each line the first line of its stretch."""
     ends: tuple[int, ...]
     """For each line the last line of its stretch."""
+    conversations: int = 0
+    """How many conversations edited the file."""
 
     @property
     def file(self) -> FileText:
@@ -65,7 +67,8 @@ def blame_view(blame: Blame) -> BlameView:
     for line in range(len(keys) - 2, -1, -1):
         if keys[line] == keys[line + 1]:
             ends[line] = ends[line + 1]
-    return BlameView(blame, tuple(code), tuple(starts), tuple(ends))
+    conversations = len({edit.session.key for edit in blame.edits})
+    return BlameView(blame, tuple(code), tuple(starts), tuple(ends), conversations)
 
 
 def gutter_width(width: int) -> int:
@@ -85,7 +88,7 @@ def gutter(view: BlameView, line: int, width: int, now: datetime, selected: tupl
     text, text_style, tail = "", "", ""
     if line == start:
         tail = age(author.at, now)
-        text, text_style = cut(one_line(author.session.title) or "Untitled Session", room - len(tail) - 1), "title"
+        text, text_style = cut(title_text(author.session.title), room - len(tail) - 1), "title"
     elif line == start + 1:
         text, text_style = cut(label_text(author.session), room), "source"
     if text_style == "title" and view.key(line) == selected:
@@ -106,12 +109,10 @@ def line_facts(view: BlameView, line: int, now: datetime) -> Sequence[tuple[str,
     author = view.blame.author(line)
     if author is None:
         return []
-    parts = [
-        (one_line(author.session.title) or "Untitled Session", "title-selected"),
-        (label_text(author.session), "source"),
-        (f"{age(author.at, now)} ago" if age(author.at, now) not in ("", "now") else "now", "age"),
-        (f"exchange #{author.exchange_index + 1}", "fact"),
-    ]
+    parts = [(title_text(author.session.title), "title-selected"), (label_text(author.session), "source")]
+    if when := age(author.at, now):
+        parts.append((when if when == "now" else f"{when} ago", "age"))
+    parts.append((f"exchange #{author.exchange_index + 1}", "fact"))
     if author.session.branch:
         parts.append((f"on {one_line(author.session.branch)}", "fact"))
     parts.append((_SURE[view.blame.sureness[line]], "faint"))

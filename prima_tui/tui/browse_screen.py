@@ -108,9 +108,7 @@ class BrowseScreen(ScopedScreen, ArrangingScreen, RoomScreen, SearchesScreen, Vi
 
     async def _resume(self, session: Session, *, fork: bool = False) -> None:
         if await resume(self.app, self.memory, session, self._run, fork=fork):
-            self._previews.forget()
-            self._shown_preview = ()
-            self._background.refresh_now()
+            self.read_anew()
 
     def action_copy_command(self) -> None:
         """Copy the command that resumes the selected session; of a document its place."""
@@ -154,9 +152,7 @@ class BrowseScreen(ScopedScreen, ArrangingScreen, RoomScreen, SearchesScreen, Vi
 
     def action_refresh_now(self) -> None:
         """Look at the files again."""
-        self._previews.forget()
-        self._shown_preview = ()
-        self._background.refresh_now()
+        self.read_anew()
         self.query_one(StatusLine).show_note("looking at the files again")
 
     def action_stop_work(self) -> None:

@@ -16,7 +16,7 @@ from prima_tui.model.fences import code_blocks
 from prima_tui.model.hits import Hit
 from prima_tui.model.query import parse
 from prima_tui.model.session import Session, shown_path
-from prima_tui.model.text import shown
+from prima_tui.model.text import one_line, shown
 from prima_tui.tui.bindings import browse_binding as binding
 from prima_tui.tui.conversation_pane import ConversationPane
 from prima_tui.tui.document import Document, with_words
@@ -30,7 +30,7 @@ from prima_tui.tui.opening import open_in_editor
 from prima_tui.tui.results_screen import Wanted
 from prima_tui.tui.resuming import copy_text
 from prima_tui.tui.session_arrangement import Arrangement
-from prima_tui.tui.session_rows import count_text, one_line
+from prima_tui.tui.session_rows import count_text, title_text
 from prima_tui.tui.tool_blocks import Unfolded
 from prima_tui.tui.working_screen import WorkingScreen
 
@@ -100,7 +100,7 @@ class ConversationScreen(WorkingScreen):
             self.memory, hit, marked, unfolded if in_tools else None, near=not same and not in_tools
         )
         self._shown_preview, self._preview_whole = asked, False
-        conversation.border_title = Content(one_line(preview.title or session.title) or "Untitled Session")
+        conversation.border_title = Content(title_text(preview.title or session.title))
         extract.border_title = Content("Extract" if not preview.title else "Document")
         conversation.show(preview.conversation, keep_place=same)
         # Textual paints what changed in one go: the panes in two frames hold the loop half as long as in one.
@@ -267,7 +267,7 @@ class ConversationScreen(WorkingScreen):
             number = next((at for at, block in enumerate(blocks) if first and first in shown(block.code)), 0)
         self._copied_code = (where, number)
         block = blocks[number]
-        self.app.copy_to_clipboard(block.code.encode("utf-8", "replace").decode())
+        self.app.copy_to_clipboard(block.code)
         of = f" {number + 1} of {len(blocks)}" if len(blocks) > 1 else ""
         begins = one_line(block.code.strip().split("\n")[0])[:80]
         self.notify(f"{block.language or 'code'}: {begins}", title=f"Copied code block{of}", markup=False, timeout=4)
@@ -282,7 +282,7 @@ class ConversationScreen(WorkingScreen):
 
         conversation = await asyncio.to_thread(self.memory.conversation, session)
         text = await asyncio.to_thread(conversation_markdown, conversation)
-        self.app.copy_to_clipboard(text.encode("utf-8", "replace").decode())
+        self.app.copy_to_clipboard(text)
         count = count_text(len(conversation.exchanges), "exchange")
         self.notify(f"{count}, {len(text):,} characters", title="Copied", timeout=4)
 

@@ -87,9 +87,7 @@ class DocumentsScreen(WorkingScreen):
 
     async def _open_document(self, row: DocumentRow) -> None:
         if await open_in_editor(self.app, row.file, row.line):
-            self._previews.forget()
-            self._shown_preview = ()
-            self._background.refresh_now()
+            self.read_anew()
             self._search()
 
     # -- asking -------------------------------------------------------------------------------------------------

@@ -10,8 +10,7 @@ from textual.widgets import Static
 
 from prima_tui.model.hits import Mode, Snapshot, SourceStatus, Status
 from prima_tui.model.reach import Reach
-from prima_tui.model.text import shown
-from prima_tui.tui.session_rows import one_line
+from prima_tui.model.text import one_line, shown
 from prima_tui.tui.status_line import bar_text
 from prima_tui.tui.styled_lines import cut
 
@@ -20,7 +19,6 @@ _WHERE: dict[Reach, str] = {
     "repository": "for this workspace's repository",
     "everywhere": "on this computer",
 }
-_Line = tuple[str, str, str]
 
 
 def _keys(lines: list[tuple[str, str]]) -> Content:

@@ -20,6 +20,7 @@ from prima_tui.export import FORMATS, FileThere, Format, exported, file_name, fo
 from prima_tui.model.hits import Conversation
 from prima_tui.model.session import Session, ToolUse
 from prima_tui.tui.notice_screen import NoticeScreen
+from prima_tui.tui.plain_input import PlainInput, plain_input
 
 _NAMES: dict[Format, str] = {"markdown": "Markdown", "html": "HTML"}
 
@@ -55,7 +56,7 @@ class ExportScreen(ModalScreen[tuple[Path, bool] | None]):
         """Textual's: the parts."""
         with Vertical(id="notice") as box:
             box.border_title = Content("Export the conversation")
-            yield Input(str(self._path), id="export-path", select_on_focus=False)
+            yield plain_input(str(self._path), id="export-path")
             with Horizontal(id="notice-keys"):
                 for key, action, identifier in (
                     ("Enter", "write", "export-write"),
@@ -74,13 +75,8 @@ class ExportScreen(ModalScreen[tuple[Path, bool] | None]):
         event.stop()
         self._tell()
 
-    def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Textual's: Enter in the field."""
-        event.stop()
-        self.action_write()
-
     def _tell(self) -> None:
-        form = format_of(Path(self.query_one(Input).value))
+        form = format_of(Path(self.query_one(PlainInput).value))
         other = next(one for one in FORMATS if one != form)
         self.query_one("#export-write", ExportKey).tell(f"write {_NAMES[form]}")
         self.query_one("#export-format", ExportKey).tell(f"{_NAMES[other]} instead")
@@ -89,7 +85,7 @@ class ExportScreen(ModalScreen[tuple[Path, bool] | None]):
 
     def action_turn_format(self) -> None:
         """Ask for the other form, by the file's name."""
-        field = self.query_one(Input)
+        field = self.query_one(PlainInput)
         path = Path(field.value)
         field.value = str(path.with_suffix(".md" if format_of(path) == "html" else ".html"))
         field.cursor_position = len(field.value)
@@ -101,7 +97,7 @@ class ExportScreen(ModalScreen[tuple[Path, bool] | None]):
 
     def action_write(self) -> None:
         """End with the path."""
-        if text := self.query_one(Input).value.strip():
+        if text := self.query_one(PlainInput).value.strip():
             self.dismiss((Path(text).expanduser(), self._tools))
 
     def action_leave(self) -> None:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from prima_tui.model.session import TextEdit, ToolUse
 from prima_tui.search.changed_files import SessionChange, absolute_path
-from prima_tui.tui.document import Block, Document, clock_text, markdown_document, plain_pieces, with_words
+from prima_tui.tui.document import Block, Document, clock_text, document_of, plain_pieces, text_pieces
 from prima_tui.tui.tool_blocks import diff_text
 
 _EARLY = datetime.min.replace(tzinfo=UTC)
@@ -31,14 +31,11 @@ def edits_of_change(change: SessionChange, tools: Sequence[Sequence[ToolUse]]) -
     return found[::-1]
 
 
-def change_document(
-    change: SessionChange, tools: Sequence[Sequence[ToolUse]], words: tuple[str, ...] = ()
-) -> tuple[Document, int | None]:
+def change_document(change: SessionChange, tools: Sequence[Sequence[ToolUse]]) -> tuple[Document, int | None]:
     """Return the document, and the place of the exchange with the latest change (None where that is not recorded)."""
     edits = edits_of_change(change, tools)
-    blocks = list(_with_diffs(change, edits) if edits else _without_diffs(change))
-    extents = tuple(block.extent for block in blocks)
-    return with_words(Document(blocks=tuple(blocks), extents=extents), words), edits[0][0] if edits else None
+    blocks = _with_diffs(change, edits) if edits else _without_diffs(change)
+    return document_of(blocks), edits[0][0] if edits else None
 
 
 def _with_diffs(change: SessionChange, edits: Sequence[Edit]) -> Iterator[Block]:
@@ -63,6 +60,6 @@ def _without_diffs(change: SessionChange) -> Iterator[Block]:
 
 
 def _spoken(text: str, exchange: int) -> Iterator[Block]:
-    blocks = markdown_document(text, ()).blocks
-    for number, block in enumerate(blocks):
-        yield block._replace(voice="agent", exchange=exchange, gap=number == len(blocks) - 1)
+    *blocks, last = text_pieces(text, "agent", exchange)
+    yield from blocks
+    yield last._replace(gap=True)

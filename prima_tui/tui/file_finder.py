@@ -32,6 +32,10 @@ class Found(NamedTuple):
     place: FilePlace
     changes: Sequence[SessionChange]
     files: Sequence[KnownFile]
+    first: int = 0
+    """How many of the files, from the start, are of the session one came from."""
+    sessions: int = 0
+    """How many sessions made the changes."""
 
 
 class FileFinder:
@@ -51,11 +55,14 @@ class FileFinder:
         """Return the changes of files whose path contains what was typed. Raises Cancelled."""
         changes = self._memory.file_changes(place.part, cancel)
         files = known_files(changes)
+        first = 0
         if not place.part and self._first:
-            files.sort(key=lambda file: not self.is_first(file))
-        return Found(place, changes, files)
+            own = [file for file in files if self._is_first(file)]
+            first = len(own)
+            files = own + [file for file in files if not self._is_first(file)]
+        return Found(place, changes, files, first, len({one.session.key for one in changes}))
 
-    def is_first(self, file: KnownFile) -> bool:
+    def _is_first(self, file: KnownFile) -> bool:
         """Whether the session one came from changed the file."""
         return absolute_path(file.last.path, file.last.session) in self._first
 

@@ -7,9 +7,9 @@ from datetime import datetime
 
 from rich.cells import cell_len, split_graphemes
 
-from prima_tui.model.text import spans
+from prima_tui.model.text import one_line, spans
 from prima_tui.search.changed_files import KnownFile, SessionChange
-from prima_tui.tui.session_rows import age, count_text, label_text, one_line, snippet
+from prima_tui.tui.session_rows import age, count_text, label_text, snippet, title_text
 from prima_tui.tui.styled_lines import StyledLine, cut, fitted, joined
 
 _BAR = "▌ "
@@ -62,7 +62,7 @@ def _known_file(file: KnownFile, words: Sequence[str], room: int, now: datetime,
 
 def _session_change(change: SessionChange, words: Sequence[str], room: int, now: datetime) -> list[StyledLine]:
     when = age(change.at, now)
-    title = cut(one_line(change.session.title) or "Untitled Session", max(4, room - len(when) - 2))
+    title = cut(title_text(change.session.title), max(4, room - len(when) - 2))
     label = label_text(change.session)
     times = f" ×{len(change.changes)}" if len(change.changes) > 1 else ""
     tail = f"{change.changes[0].action}{times}"

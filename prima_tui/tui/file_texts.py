@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from textual.content import Content, Span
 
 from prima_tui.model.reach import Reach
-from prima_tui.tui.session_rows import one_line
+from prima_tui.model.text import one_line
 from prima_tui.tui.styled_lines import fitted
 
 _STYLES = {

@@ -19,6 +19,7 @@ from textual.widgets import Input, Static
 from prima_tui.errors import PrimaError
 from prima_tui.model.hits import Cancel
 from prima_tui.model.session import shown_path
+from prima_tui.model.text import one_line
 from prima_tui.search.changed_files import (
     SessionChange,
     file_place,
@@ -35,9 +36,9 @@ from prima_tui.tui.file_rows import FileRow, cut_start
 from prima_tui.tui.file_texts import foot_content, no_lines, nothing_known, nothing_typed
 from prima_tui.tui.key_line import KeyLine
 from prima_tui.tui.outcome import SessionPlace
+from prima_tui.tui.plain_input import plain_input
 from prima_tui.tui.resuming import Run, run_command
-from prima_tui.tui.search_line import plain_input
-from prima_tui.tui.session_rows import count_text, one_line
+from prima_tui.tui.session_rows import count_text
 
 if TYPE_CHECKING:
     from prima_tui.memory import Memory
@@ -61,7 +62,7 @@ class FilesScreen(Screen[SessionPlace | None]):
 
     CSS_PATH = "file_history.tcss"
     AUTO_FOCUS = "#file-query"
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-medium"), (160, "-wide")]  # noqa: RUF012  (Textual's)
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-medium")]  # noqa: RUF012  (Textual's)
 
     def __init__(
         self,
@@ -159,16 +160,16 @@ class FilesScreen(Screen[SessionPlace | None]):
         self._count(found)
         rows: Sequence[FileRow] = found.files if blank else found.changes
         self._list.border_title = Content("Changed files, latest first" if blank else "Sessions that changed it")
-        first = sum(self._finder.is_first(file) for file in found.files) if blank else 0
-        self._list.show(rows, (found.place.part,) if found.place.part else (), first, keep)
+        self._list.show(rows, (found.place.part,) if found.place.part else (), found.first, keep)
         if found.place.line or found.place.text:
             self._start(partial(self._open_place, found), "lines")
         else:
             self._settle_empty(found)
 
     def _count(self, found: Found) -> None:
-        sessions = len({one.session.key for one in found.changes})
-        text = f"{count_text(sessions, 'session')} · {count_text(len(found.files), 'file')}" if found.changes else ""
+        text = (
+            f"{count_text(found.sessions, 'session')} · {count_text(len(found.files), 'file')}" if found.changes else ""
+        )
         self.query_one("#file-count", Static).update(Content(text))
 
     def _settle_empty(self, found: Found) -> None:
@@ -269,8 +270,6 @@ class FilesScreen(Screen[SessionPlace | None]):
         said = said_of(author) if author else ""
         foot = foot_content(facts, said, max(20, self.size.width - 2))
         self.query_one("#file-foot", Static).update(foot)
-        known = len({edit.session.key for edit in pane.view.blame.edits})
         note = f" · {pane.view.file.note}" if pane.view.file.note else ""
-        pane.border_subtitle = Content(
-            f"line {pane.selected + 1:,} of {len(pane.view.code):,} · {count_text(known, 'conversation')}{note}"
-        )
+        known = count_text(pane.view.conversations, "conversation")
+        pane.border_subtitle = Content(f"line {pane.selected + 1:,} of {len(pane.view.code):,} · {known}{note}")

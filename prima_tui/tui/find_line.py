@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -12,29 +11,19 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Input, Static
 
-from prima_tui.model.text import shown
+from prima_tui.tui.plain_input import PlainInput, editing_keys
 
 
-def _editing_keys() -> list[BindingType]:
-    """Textual's editing keys without those that mean something else here."""
-    keys = Binding.make_bindings(Input.BINDINGS)
-    return [replace(key, system=True) for key in keys if key.action not in ("submit", "copy") and key.key != "ctrl+f"]
-
-
-class FindInput(Input, inherit_bindings=False):
+class FindInput(PlainInput, inherit_bindings=False):
     """The field; Enter goes to the next match."""
 
     BINDING_GROUP_TITLE = "Find"
     BINDINGS: ClassVar[list[BindingType]] = [
-        *_editing_keys(),
+        *editing_keys(),
         Binding("enter,down", "screen.match(1)", "Next", id="find.next", tooltip="Go to the next match"),
         Binding("shift+enter,up", "screen.match(-1)", "Previous", id="find.previous", tooltip="Go to the match before"),
         Binding("escape", "screen.close_find", "Close", id="find.close", tooltip="End finding"),
     ]
-
-    def validate_value(self, value: str) -> str:
-        """Textual's: keep control characters (from a paste) out of the field, and so off the terminal."""
-        return shown(value) if not value.isprintable() else value
 
 
 class FindLine(Horizontal):

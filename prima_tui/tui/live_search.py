@@ -6,18 +6,18 @@ Independent of the screen, so that its timing can be tested alone.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing
-from typing import Literal, Protocol, TypeVar
+from typing import Literal, Protocol
 
 import msgspec
 
 from prima_tui.errors import PrimaError
 from prima_tui.model.documents import DocumentsAnswer
 from prima_tui.model.hits import Answer, Cancel, Mode
+from prima_tui.tui.cancellable import in_thread
 
-Result = TypeVar("Result")
 Kinds = Literal["both", "documents", "sessions"]
 """What a search looks through: the sessions, the project's documents, or both."""
 KINDS: tuple[Kinds, ...] = ("both", "documents", "sessions")
@@ -92,13 +92,13 @@ class LiveSearch:
             return memory.search(query, mode, deep=deep, cancel=cancel)
 
         if kinds == "sessions":
-            yield await self._in_thread(find_sessions), True
+            yield await in_thread(find_sessions, self._pool), True
         elif alone:
-            yield with_documents(Answer(query, mode), await self._in_thread(find_documents)), True
+            yield with_documents(Answer(query, mode), await in_thread(find_documents, self._pool)), True
         else:
-            beside = asyncio.ensure_future(self._in_thread(find_documents))
+            beside = asyncio.ensure_future(in_thread(find_documents, self._pool))
             try:
-                answer = await self._in_thread(find_sessions)
+                answer = await in_thread(find_sessions, self._pool)
                 done, _waiting = await asyncio.wait([beside], timeout=_TOGETHER_SECONDS)
                 if not done:
                     yield with_documents(answer, documents), False
@@ -109,14 +109,6 @@ class LiveSearch:
                 yield with_documents(answer, documents), True
             finally:
                 beside.cancel()
-
-    async def _in_thread(self, work: Callable[[Cancel], Result]) -> Result:
-        cancel = Cancel()
-        try:
-            return await asyncio.get_running_loop().run_in_executor(self._pool, work, cancel)
-        except asyncio.CancelledError:
-            cancel.cancel()
-            raise
 
     def close(self) -> None:
         """Let no further search begin."""

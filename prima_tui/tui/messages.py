@@ -32,8 +32,12 @@ class ScopeWanted(Message):
     """The next scope was asked for: this workspace, its repository, everywhere."""
 
 
-class SortWanted(Message):
-    """The next order of the list was asked for."""
+class SearchesWanted(Message):
+    """Earlier searches were asked for."""
+
+
+class ClearWanted(Message):
+    """What is typed in the search line is to be taken out."""
 
 
 class CopiesWanted(Message):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -15,8 +14,9 @@ from textual.app import App
 
 from prima_tui.model.session import Session
 from prima_tui.tui.resuming import copy_text
+from prima_tui.tui.terminal import not_started, start_beside
 
-Start = Callable[[Sequence[str]], None]
+Start = Callable[[Sequence[str]], object]
 """Starts a program beside us. Raises OSError."""
 
 
@@ -33,17 +33,6 @@ def folder_command(
     has_desktop = env.get("DISPLAY") or env.get("WAYLAND_DISPLAY")
     found = shutil.which("xdg-open", path=env.get("PATH")) if has_desktop else None
     return (found, folder) if found else None
-
-
-def start_beside(argv: Sequence[str]) -> None:
-    """Start a program with no terminal of its own. Raises OSError."""
-    subprocess.Popen(
-        list(argv),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
 
 
 async def open_folder(
@@ -64,4 +53,4 @@ async def open_folder(
     try:
         await asyncio.to_thread(start, command)
     except OSError as error:
-        app.notify(f"{command[0]} could not be started: {error.strerror or error}", severity="error", markup=False)
+        app.notify(not_started(command[0], error), severity="error", markup=False)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import subprocess
-import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,7 +12,7 @@ from textual.app import App, SuspendNotSupported
 from prima_tui.editor import EditPlan, plan_editing
 from prima_tui.tui.notice_screen import NoticeScreen
 from prima_tui.tui.resuming import copy_text
-from prima_tui.tui.terminal import run_in_terminal
+from prima_tui.tui.terminal import ended_badly, not_started, run_in_terminal, start_beside
 
 Edit = Callable[[Sequence[str]], int]
 """Runs an editor in the terminal; returns its exit code. Raises OSError."""
@@ -43,17 +41,19 @@ async def open_in_editor(app: App[Any], path: Path, line: int = 1, edit: Edit = 
             copy_text(app, plan.place)
         return False
     try:
-        code = _hand_over(app, plan, edit) if plan.in_terminal else await asyncio.to_thread(_run_beside, plan.argv)
+        if plan.in_terminal:
+            code = _hand_over(app, plan, edit)
+        else:
+            code = await asyncio.to_thread(start_beside, plan.argv, _WINDOW_SECONDS)
     except SuspendNotSupported:
         copy_text(app, plan.place)
         app.notify("The terminal can't be handed over here; the place was copied instead.", markup=False)
         return False
     except OSError as error:
-        reason = error.strerror or str(error)
-        app.notify(f"{plan.argv[0]} could not be started: {reason}", severity="error", markup=False)
+        app.notify(not_started(plan.argv[0], error), severity="error", markup=False)
         return False
     if code:
-        app.notify(f"{plan.argv[0]} ended with exit code {code}.", severity="warning", markup=False)
+        app.notify(ended_badly(plan.argv[0], code), severity="warning", markup=False)
     return True
 
 
@@ -64,19 +64,3 @@ def _look(path: Path, line: int) -> tuple[EditPlan, bool]:
 def _hand_over(app: App[Any], plan: EditPlan, edit: Edit) -> int:
     with app.suspend():
         return edit(plan.argv)
-
-
-def _run_beside(argv: Sequence[str]) -> int:
-    """Start an editor that has a window of its own; return its exit code when it fails at once, else 0."""
-    process = subprocess.Popen(
-        list(argv),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
-    try:
-        return process.wait(_WINDOW_SECONDS)
-    except subprocess.TimeoutExpired:
-        threading.Thread(target=process.wait, name="editor", daemon=True).start()
-        return 0

@@ -6,7 +6,7 @@ screen or of the focus. These are worked out when something is drawn with them, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from rich.style import Style
@@ -117,10 +117,14 @@ def readable(colour: Color, backs: Sequence[Color]) -> Color:
     return next((one for one in mixed if least(one) >= READABLE), end)
 
 
+def source_colour(variables: Mapping[str, str], source: str) -> str:
+    """Return the colour of a source as a theme's ``variables`` name it: ``source-<id>``, else one of the spare ones,
+    always the same."""
+    spare = SPARE_SOURCE_COLOURS[sum(source.encode()) % len(SPARE_SOURCE_COLOURS)]
+    return variables.get(f"source-{source}") or variables[spare]
+
+
 def source_style(widget: Widget, source: str) -> Style:
-    """Return the colour of a source: the theme's ``source-<id>``, else one of the spare ones, always the same."""
-    variables = widget.app.theme_variables
-    value = variables.get(f"source-{source}")
-    if value is None:
-        value = variables[SPARE_SOURCE_COLOURS[sum(source.encode()) % len(SPARE_SOURCE_COLOURS)]]
-    return Style(color=readable(Color.parse(value), [widget.background_colors[1]]).rich_color)
+    """Return the colour of a source as a style, made readable where the widget is."""
+    colour = Color.parse(source_colour(widget.app.theme_variables, source))
+    return Style(color=readable(colour, [widget.background_colors[1]]).rich_color)

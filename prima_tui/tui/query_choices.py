@@ -10,7 +10,7 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static
 
-from prima_tui.tui.session_rows import one_line
+from prima_tui.model.text import one_line
 from prima_tui.tui.styled_lines import cut
 
 MOST_SHOWN = 8

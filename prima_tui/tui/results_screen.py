@@ -18,6 +18,7 @@ from textual.screen import Screen
 from prima_tui.model.hits import Answer, Hit, Mode, Snapshot
 from prima_tui.model.query import parse
 from prima_tui.model.reach import Reach
+from prima_tui.model.text import one_line
 from prima_tui.tui import messages
 from prima_tui.tui.background import REFRESH_SECONDS, Background
 from prima_tui.tui.conversation_pane import ConversationPane
@@ -33,7 +34,7 @@ from prima_tui.tui.resuming import Run, run_command
 from prima_tui.tui.search_line import SearchLine
 from prima_tui.tui.session_arrangement import Arrangement, View
 from prima_tui.tui.session_list import SessionList
-from prima_tui.tui.session_rows import count_text, one_line
+from prima_tui.tui.session_rows import count_text
 from prima_tui.tui.status_line import StatusLine
 from prima_tui.tui.tool_blocks import Unfolded
 
@@ -113,6 +114,8 @@ class ResultsScreen(Screen[None]):
         """Whether the shown preview has its tools; one that was interrupted before is made again."""
         self.unfolded = Unfolded()
         """Which tools and thoughts the conversation shows whole."""
+        self._earlier: tuple[str, ...] = ()
+        """Folders that are gone and may have been this workspace before it moved."""
 
     # -- parts --------------------------------------------------------------------------------------------------
 
@@ -375,9 +378,8 @@ class ResultsScreen(Screen[None]):
 
     async def _say_where(self) -> None:
         status = await asyncio.to_thread(self.memory.status)
-        earlier = await asyncio.to_thread(self.memory.earlier_folders)
         if self._body.has_class("-nothing") and not self.query_text.strip():
-            self._tell_empty(no_history_text(status, self.memory.scope.reach, self.demo, earlier))
+            self._tell_empty(no_history_text(status, self.memory.scope.reach, self.demo, self._earlier))
 
     def _show_state(self) -> None:
         answer, snapshot = self.answer, self._snapshot

@@ -11,9 +11,9 @@ from textual.app import App, SuspendNotSupported
 
 from prima_tui.model.hits import ResumePlan
 from prima_tui.model.session import ResumeCommand, Session
+from prima_tui.model.text import one_line
 from prima_tui.tui.notice_screen import NoticeScreen
-from prima_tui.tui.session_rows import one_line
-from prima_tui.tui.terminal import run_in_terminal
+from prima_tui.tui.terminal import ended_badly, not_started, run_in_terminal
 
 Run = Callable[[ResumeCommand], int]
 
@@ -33,7 +33,6 @@ def run_command(command: ResumeCommand) -> int:
 
 def copy_text(app: App[Any], text: str) -> None:
     """Put text on the clipboard (of the terminal, so it works over ssh too) and show it."""
-    text = text.encode("utf-8", "replace").decode()
     app.copy_to_clipboard(text)
     app.notify(one_line(text), title="Copied", markup=False, timeout=6)
 
@@ -87,11 +86,8 @@ def _hand_over(app: App[Any], plan: ResumePlan, run: Run) -> bool:
         app.notify("The terminal can't be handed over here; run the copied command in another.", markup=False)
         return False
     except OSError as error:
-        app.notify(
-            f"{plan.command.argv[0]} could not be started: {error.strerror or error}", severity="error", markup=False
-        )
+        app.notify(not_started(plan.command.argv[0], error), severity="error", markup=False)
         return False
     if code:
-        name = plan.command.argv[0]
-        app.notify(f"{name} ended with exit code {code}.", severity="warning", markup=False)
+        app.notify(ended_badly(plan.command.argv[0], code), severity="warning", markup=False)
     return True

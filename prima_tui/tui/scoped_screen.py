@@ -9,10 +9,10 @@ from textual.binding import BindingType
 
 from prima_tui.errors import PrimaError
 from prima_tui.model.reach import REACHES
+from prima_tui.model.text import one_line
 from prima_tui.tui import messages
 from prima_tui.tui.bindings import browse_binding
 from prima_tui.tui.notice_screen import NoticeScreen
-from prima_tui.tui.session_rows import one_line
 from prima_tui.tui.working_screen import WorkingScreen
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ class ScopedScreen(WorkingScreen):
     BINDINGS: ClassVar[list[BindingType]] = [
         browse_binding("alt+w", "take_over", "Moved here", "Take in the sessions of the folder that this was before"),
     ]
-    _earlier: tuple[str, ...] = ()
     _earlier_sought = False
 
     def action_toggle_scope(self) -> None:
@@ -66,6 +65,7 @@ class ScopedScreen(WorkingScreen):
             where = self._earlier[0] if len(self._earlier) == 1 else f"{len(self._earlier)} folders that are gone"
             text = f"Was this workspace {where} before? Alt+W takes its sessions in."
             self.notify(one_line(text), title="Moved here?", timeout=_OFFER_SECONDS, markup=False)
+            self._show_empty()
 
     def action_take_over(self) -> None:
         """Ask whether this workspace is what became of a folder, and take its sessions in."""

@@ -3,31 +3,37 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from typing import ClassVar
 
 from textual import events
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
-from textual.geometry import Size
-from textual.message import Message
-from textual.reactive import Reactive
 from textual.strip import Strip
 from textual.timer import Timer
 from textual.widgets import Input, Static
 
 from prima_tui.model.hits import MODES, Answer, Mode
 from prima_tui.model.reach import REACHES, Reach
-from prima_tui.model.text import fold, shown
+from prima_tui.model.text import fold, one_line
 from prima_tui.tui.bindings import key_binding
 from prima_tui.tui.live_search import Kinds
-from prima_tui.tui.messages import DeepWanted, KindsWanted, LogWanted, ModeWanted, QueryChanged, ScopeWanted
+from prima_tui.tui.messages import (
+    ClearWanted,
+    DeepWanted,
+    KindsWanted,
+    LogWanted,
+    ModeWanted,
+    QueryChanged,
+    ScopeWanted,
+)
 from prima_tui.tui.palette import layers
+from prima_tui.tui.plain_input import PlainInput, editing_keys
 from prima_tui.tui.plain_terminal import moves_less
 from prima_tui.tui.query_choices import QueryChoice, QueryChoices
 from prima_tui.tui.query_colours import QueryHighlighter, QuerySuggester
+from prima_tui.tui.search_chips import KINDS_SHOWN, Chip, Clear, Sign, mode_text, placeholder_text, scope_text
 
 STYLES = ("filter", "bad", "phrase")
 # Columns from which the count is said in words.
@@ -38,13 +44,7 @@ _SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _SPINNER_AFTER = 0.15
 
 
-def _editing_keys() -> list[BindingType]:
-    """Textual's editing keys, out of the list of keys (everyone knows them), without Enter, which is ours."""
-    keys = Binding.make_bindings(Input.BINDINGS)
-    return [replace(key, system=True) for key in keys if key.action not in ("submit", "copy")]
-
-
-class SearchInput(Input, inherit_bindings=False):
+class SearchInput(PlainInput, inherit_bindings=False):
     """The text field. Keys that move in a list are left to the screen."""
 
     BINDING_GROUP_TITLE = "Search"
@@ -55,10 +55,7 @@ class SearchInput(Input, inherit_bindings=False):
     `branch:main` `tag:python` `file:app.py` `author:ana` `date:<7d` `date:2026-10..2026-11` `is:resumable`, and
     `-agent:codex` for all others. Plain words search by meaning too, unless the mode is `keyword`.
     """
-    BINDINGS: ClassVar[list[BindingType]] = [*_editing_keys()]
-
-    # The field has one line of a fixed width: a change of its text moves nothing, so nothing is laid out again.
-    virtual_size: Reactive[Size] = Reactive(Size(0, 0), layout=False)
+    BINDINGS: ClassVar[list[BindingType]] = [*editing_keys()]
     _colours_stale = True
 
     def notify_style_update(self) -> None:
@@ -73,92 +70,12 @@ class SearchInput(Input, inherit_bindings=False):
             self._colours_stale = False
         return super().render_line(y)
 
-    def validate_value(self, value: str) -> str:
-        """Textual's: keep control characters (from a paste) out of the field, and so off the terminal."""
-        return shown(value) if not value.isprintable() else value
-
     def _on_paste(self, event: events.Paste) -> None:
         """Textual's, which would take the first line only: all lines, as one."""
         event.stop()
         event.prevent_default()
         if text := " ".join(event.text[:_LONGEST_PASTE].split()):
             self.replace(text, *self.selection)
-
-
-class PlainInput(Input, inherit_bindings=False):
-    """A text field with the editing keys only (Enter is the screen's); no control character gets into it."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [*_editing_keys()]
-    virtual_size: Reactive[Size] = Reactive(Size(0, 0), layout=False)
-
-    def validate_value(self, value: str) -> str:
-        """Textual's: keep control characters (from a paste) out of the field, and so off the terminal."""
-        return shown(value) if not value.isprintable() else value
-
-
-def plain_input(value: str, placeholder: str, *, id: str) -> PlainInput:
-    """Return a text field of one line, as every screen of ours has it."""
-    field = PlainInput(value, placeholder=placeholder, select_on_focus=False, id=id)
-    field.cursor_blink = False
-    return field
-
-
-class Chip(Static):
-    """A small button in the search line."""
-
-    def __init__(
-        self,
-        message: type[ModeWanted] | type[ScopeWanted] | type[DeepWanted] | type[KindsWanted] | type[LogWanted],
-        text: str,
-        classes: str,
-        *,
-        id: str,
-        tooltip: str,
-    ) -> None:
-        super().__init__(Content(text), id=id, classes=classes)
-        self._message = message
-        self.tooltip = tooltip
-
-    def on_click(self, event: events.Click) -> None:
-        """Textual's: what the key does, too."""
-        event.stop()
-        self.post_message(self._message())
-
-
-def mode_text(mode: Mode) -> str:
-    """Return what the mode's chip shows."""
-    return f" {mode} "
-
-
-def scope_text(reach: Reach, *, roomy: bool = True) -> str:
-    """Return what the scope's chip shows."""
-    return " this workspace " if reach == "workspace" and roomy else f" {reach} "
-
-
-def placeholder_text(*, roomy: bool) -> str:
-    """Return what an empty search line says, short enough to be read whole."""
-    return "Search everything you and your agents said" if roomy else "Search by word or meaning"
-
-
-_KINDS_SHOWN: dict[Kinds, str] = {"both": " + docs ", "documents": " docs ", "sessions": " no docs "}
-
-
-class Sign(Static):
-    """The sign before the field; a click offers earlier searches."""
-
-    def on_click(self, event: events.Click) -> None:
-        """Textual's."""
-        event.stop()
-        self.post_message(SearchLine.SearchesWanted())
-
-
-class Clear(Static):
-    """The cross behind what is typed; a click empties the field."""
-
-    def on_click(self, event: events.Click) -> None:
-        """Textual's."""
-        event.stop()
-        self.post_message(SearchLine.ClearWanted())
 
 
 class SearchLine(Vertical):
@@ -171,12 +88,6 @@ class SearchLine(Vertical):
         key_binding("search", "up", "choice(-1)", "Previous choice", "Go up in the box of choices"),
         key_binding("search", "escape", "close_choices", "Close", "Close the box of choices"),
     ]
-
-    class SearchesWanted(Message):
-        """The earlier searches were asked for."""
-
-    class ClearWanted(Message):
-        """The field is to be emptied."""
 
     def __init__(
         self, query: str = "", mode: Mode = "combined", reach: Reach = "workspace", *, id: str | None = None
@@ -229,7 +140,7 @@ class SearchLine(Vertical):
             deep = Chip(DeepWanted, " deep ", "", id="deep", tooltip="Extracts are searched too; a click ends that")
             deep.display = False
             yield deep
-            kinds = Chip(KindsWanted, _KINDS_SHOWN["both"], "", id="kinds", tooltip="Sessions, documents, or both")
+            kinds = Chip(KindsWanted, KINDS_SHOWN["both"], "", id="kinds", tooltip="Sessions, documents, or both")
             kinds.display = False
             yield kinds
             yield Chip(
@@ -356,7 +267,7 @@ class SearchLine(Vertical):
         self.query_one("#clear", Clear).update("✕", layout=False)
         self.post_message(QueryChanged(choice.query))
 
-    def on_search_line_clear_wanted(self, message: ClearWanted) -> None:
+    def on_clear_wanted(self, message: ClearWanted) -> None:
         """The cross was clicked."""
         message.stop()
         self.clear()
@@ -369,7 +280,7 @@ class SearchLine(Vertical):
         chip = self.query_one("#notes", Chip)
         if notes:
             chip.update(Content(f"⚠ {len(notes)}"))
-            chip.tooltip = Content("\n".join(shown(" ".join(note.split()))[:100] for note in notes[:8]))
+            chip.tooltip = Content("\n".join(one_line(note)[:100] for note in notes[:8]))
         chip.display = bool(notes)
 
     def type_text(self, text: str) -> None:
@@ -390,7 +301,7 @@ class SearchLine(Vertical):
     def show_kinds(self, kinds: Kinds) -> None:
         """Show which kinds are searched; only where there are documents."""
         chip = self.query_one("#kinds", Chip)
-        chip.update(Content(_KINDS_SHOWN[kinds]))
+        chip.update(Content(KINDS_SHOWN[kinds]))
         chip.set_class(kinds == "documents", "-documents")
         chip.display = True
 
@@ -424,7 +335,7 @@ class SearchLine(Vertical):
         if warnings == self._warnings:
             return
         self._warnings = warnings
-        text = Content(" ⚠ " + " · ".join(shown(" ".join(warning.split())) for warning in warnings))
+        text = Content(" ⚠ " + " · ".join(one_line(warning) for warning in warnings))
         found = self.query("#search-warnings").results(Static)
         line = next(found, None)
         if line is None:

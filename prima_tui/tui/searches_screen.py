@@ -8,8 +8,8 @@ from textual.binding import BindingType
 from textual.timer import Timer
 
 from prima_tui.tui.bindings import browse_binding
+from prima_tui.tui.messages import SearchesWanted
 from prima_tui.tui.results_screen import Wanted
-from prima_tui.tui.search_line import SearchLine
 from prima_tui.tui.session_arrangement import Arrangement
 from prima_tui.tui.working_screen import WorkingScreen
 
@@ -34,7 +34,7 @@ class SearchesScreen(WorkingScreen):
         else:
             self._search_line.offer_searches(searches)
 
-    def on_search_line_searches_wanted(self, message: SearchLine.SearchesWanted) -> None:
+    def on_searches_wanted(self, message: SearchesWanted) -> None:
         """The sign before the search line was clicked."""
         message.stop()
         self.action_earlier_searches()

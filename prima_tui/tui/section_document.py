@@ -99,7 +99,7 @@ def _blocks(text: str, place: int, fence: str | None, language: str) -> Iterator
     if language:
         yield from plain_pieces(without_tabs(shown(text.strip("\n"))), language, place)
     else:
-        yield from (block._replace(gap=False) for block in text_pieces(text, "plain", place, fence))
+        yield from text_pieces(text, "plain", place, fence)
 
 
 __all__ = ["chunk_place", "facts_document", "fence_after", "lines_text", "section_document"]

@@ -60,13 +60,11 @@ class SessionList(LineView, inherit_bindings=False):
         self.moved = False
         """Whether one moved the selection since the query changed."""
         self._arrangement = Arrangement(Answer("", "combined"))
-        self._answer: Answer | None = None
-        self._headings: tuple[Heading, ...] = ()
+        """What is shown."""
         self._heading_lines: dict[int, str] = {}
         self._heading_order: tuple[int, ...] = ()
         self._palette: dict[str, Style] = {}
         self._sources: dict[str, Style] = {}
-        self._now = self.clock()
         self._measured: Density = 2
 
     @property
@@ -74,7 +72,8 @@ class SessionList(LineView, inherit_bindings=False):
         """Lines of a row: three where there is room and something was searched, else two."""
         if self.density is not None:
             return self.density
-        searched = self._answer is not None and bool(self._answer.query.strip()) and bool(self._answer.hits)
+        answer = self._arrangement.answer
+        searched = bool(answer.query.strip()) and bool(answer.hits)
         return 3 if searched and self.page_height >= _ROOMY else 2
 
     # -- what is shown ------------------------------------------------------------------------------------------
@@ -94,12 +93,9 @@ class SessionList(LineView, inherit_bindings=False):
         arrangement = self.arranged(answer) if isinstance(answer, Answer) else answer
         before = self.selected_hit
         line_before = self._top(self.selected) - self.scroll_offset.y if before else 0
-        self._answer = arrangement.answer
         self._arrangement = arrangement
         self.hits = arrangement.hits
         self.words = arrangement.answer.words
-        self._now = arrangement.now
-        self._headings = arrangement.headings
         self._measure()
         if not keep:
             self.moved = False
@@ -125,15 +121,16 @@ class SessionList(LineView, inherit_bindings=False):
 
     def _measure(self) -> None:
         self._measured = self.row_height
+        headings = self._arrangement.headings
         self._heading_lines = {
-            heading.place * self._measured + number: heading.text for number, heading in enumerate(self._headings)
+            heading.place * self._measured + number: heading.text for number, heading in enumerate(headings)
         }
         self._heading_order = tuple(self._heading_lines)
-        self.set_line_count(len(self.hits) * self._measured + len(self._headings))
+        self.set_line_count(len(self.hits) * self._measured + len(headings))
 
     def _top(self, place: int) -> int:
         """First line of the row at a place."""
-        return place * self._measured + bisect_right(self._headings, place, key=_place_of)
+        return place * self._measured + bisect_right(self._arrangement.headings, place, key=_place_of)
 
     def _place_at(self, line: int) -> int:
         """Place of the row that a line belongs to; -1 for a heading or below the list."""
@@ -274,7 +271,7 @@ class SessionList(LineView, inherit_bindings=False):
             self.words,
             width,
             self._measured,
-            self._now,
+            arrangement.now,
             place == self.selected,
             copies=copies_text(arrangement.copies.get(key, ())),
             nested=key in arrangement.nested,

@@ -11,11 +11,12 @@ from rich.cells import cell_len
 
 from prima_tui.model.hits import Hit, Reason
 from prima_tui.model.session import Session, shown_path
-from prima_tui.model.text import shown, spans
+from prima_tui.model.text import one_line, spans
 from prima_tui.model.text import snippet as text_snippet
+from prima_tui.model.titles import UNTITLED
 from prima_tui.tui.document_rows import LETTER, DocumentRow, document_facts
 from prima_tui.tui.extract_rows import EXTRACT
-from prima_tui.tui.styled_lines import Span, StyledLine, cut, fitted, joined, without_tabs
+from prima_tui.tui.styled_lines import Span, StyledLine, cut, fitted, joined
 
 Density = int
 """Lines of a row: 1 title only, 2 with its facts, 3 with the text that was found."""
@@ -35,11 +36,6 @@ _BADGES = {
     "warmup": "warm-up",
     "remote": "elsewhere",
 }
-
-
-def one_line(text: str) -> str:
-    """Return text safe for one line: control characters replaced, line ends and runs of white space as one space."""
-    return shown(" ".join(without_tabs(text).split()))
 
 
 def age(at: datetime | None, now: datetime) -> str:
@@ -67,6 +63,11 @@ def session_time(session: Session) -> datetime | None:
 def count_text(count: int, one: str) -> str:
     """Return ``1 file``, ``3 files``."""
     return f"{count:,} {one}" if count == 1 else f"{count:,} {one}s"
+
+
+def title_text(title: str) -> str:
+    """Return a session's title for one line, and what stands for it where there is none."""
+    return one_line(title) or UNTITLED
 
 
 def label_text(session: Session) -> str:
@@ -153,7 +154,7 @@ def _title_line(
     hit: Hit, words: Sequence[str], width: int, now: datetime, head: str, marks: Sequence[tuple[str, str]]
 ) -> StyledLine:
     """Return the title with its matches marked; ``marks`` (text, style) and the age stand at the right edge."""
-    title = one_line(hit.session.title) or "Untitled Session"
+    title = title_text(hit.session.title)
     when = age(session_time(hit.session), now)
     room = width - len(_BAR) - len(when) - 2 - cell_len(head)
     taken = sum(cell_len(text) + 1 for text, _style in marks)

@@ -9,8 +9,9 @@ from rich.cells import cell_len
 
 from prima_tui.model.query_edit import with_filter
 from prima_tui.model.statistics import Statistics
+from prima_tui.model.text import one_line
 from prima_tui.tui.file_rows import cut_start
-from prima_tui.tui.session_rows import one_line
+from prima_tui.tui.session_rows import title_text
 from prima_tui.tui.styled_lines import StyledLine, cut, joined
 
 _TWO_COLUMNS = 112
@@ -163,7 +164,7 @@ def _longest(found: Statistics, width: int) -> list[_Row]:
     digits = max(8, len(f"{found.longest[0].message_count:,}"))
     rows = [_heading("Longest sessions, in messages", width)]
     for place, session in enumerate(found.longest[:_ROWS]):
-        title = cut(one_line(session.title) or "Untitled Session", max(6, width - digits - 4))
+        title = cut(title_text(session.title), max(6, width - digits - 4))
         space = " " * (width - digits - 4 - cell_len(title))
         colour, number = f"source:{session.source}", f"{session.message_count:>{digits},}"
         line = joined([("  ", ""), (title, colour), (space, ""), (number, "count")])

@@ -14,11 +14,11 @@ from textual.widgets import Static
 from prima_tui.errors import PrimaError
 from prima_tui.model.hits import Cancel
 from prima_tui.model.statistics import Statistics, statistics
+from prima_tui.model.text import one_line
 from prima_tui.tui.bindings import key_binding
 from prima_tui.tui.cancellable import in_thread
 from prima_tui.tui.key_line import KeyLine
 from prima_tui.tui.outcome import Asked, SessionPlace
-from prima_tui.tui.session_rows import one_line
 from prima_tui.tui.statistics_pane import StatisticsPane
 
 if TYPE_CHECKING:

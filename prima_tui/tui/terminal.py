@@ -1,4 +1,7 @@
-"""The terminal itself: drawing on it when standard output is a pipe, and giving it to an agent and taking it back."""
+"""The terminal itself: drawing on it when standard output is a pipe, giving it to a program and taking it back.
+
+And programs beside it, and what is said of one that did not run.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 
 from prima_tui.errors import PrimaError
@@ -91,6 +95,35 @@ def run_in_terminal(argv: Sequence[str], cwd: str | None, env: Mapping[str, str]
     finally:
         signal.signal(signal.SIGINT, interrupt)
         _take_back(attributes)
+
+
+def start_beside(argv: Sequence[str], watched: float = 0.0) -> int:
+    """Start a program that has a window of its own, or needs no terminal.
+
+    Returns its exit code when it ends within ``watched`` seconds, else 0. Raises OSError when it can't be started.
+    """
+    process = subprocess.Popen(
+        list(argv),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        return process.wait(watched)
+    except subprocess.TimeoutExpired:
+        threading.Thread(target=process.wait, name=f"waits for {argv[0]}", daemon=True).start()
+        return 0
+
+
+def not_started(program: str, error: OSError) -> str:
+    """Return what is said of a program that could not be started."""
+    return f"{program} could not be started: {error.strerror or error}"
+
+
+def ended_badly(program: str, code: int) -> str:
+    """Return what is said of a program that ended with an exit code other than 0."""
+    return f"{program} ended with exit code {code}."
 
 
 def _terminal_attributes() -> list[object] | None:

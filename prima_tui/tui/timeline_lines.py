@@ -5,11 +5,14 @@ Two values stand in one cell, one above the other, so that a plot of six lines t
 
 from __future__ import annotations
 
+import os
 import sys
+from collections.abc import Mapping
 from datetime import date
 from typing import NamedTuple
 
 from prima_tui.model.timeline import Bucket, Timeline
+from prima_tui.tui.plain_terminal import speaks_unicode
 
 _WIDEST = 7
 SCALE_WIDTH = 5
@@ -98,10 +101,12 @@ def stretch_text(first: date, last: date) -> str:
     return f"{first.day} – {last.day} {last:%b %Y}"
 
 
-def draws_blocks(encoding: str | None = None) -> bool:
+def draws_blocks(encoding: str | None = None, env: Mapping[str, str] = os.environ) -> bool:
     """Return whether the terminal can show block characters; else bars are made of letters and other plain ones."""
     stream = sys.__stdout__
     name = encoding if encoding is not None else (getattr(stream, "encoding", "") or "")
+    if not speaks_unicode(env, name):
+        return False
     try:
         "▄█·".encode(name or "utf-8")
     except (UnicodeEncodeError, LookupError):

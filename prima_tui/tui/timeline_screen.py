@@ -19,13 +19,14 @@ from prima_tui.model.hits import Cancel
 from prima_tui.model.query import parse
 from prima_tui.model.query_edit import with_filter, without_filter
 from prima_tui.model.session import Session
+from prima_tui.model.text import one_line
 from prima_tui.model.timeline import SCALES, Scale, Timeline, date_value, days_of, timeline
 from prima_tui.tui.bindings import key_binding
 from prima_tui.tui.cancellable import in_thread
 from prima_tui.tui.key_line import KeyLine
 from prima_tui.tui.outcome import Asked
-from prima_tui.tui.palette import SPARE_SOURCE_COLOURS
-from prima_tui.tui.session_rows import count_text, one_line
+from prima_tui.tui.palette import source_colour
+from prima_tui.tui.session_rows import count_text
 from prima_tui.tui.timeline_lines import stretch_text
 from prima_tui.tui.timeline_plot import TimelinePlot
 
@@ -180,9 +181,7 @@ class TimelineScreen(ModalScreen[str | None]):
         variables = self.app.theme_variables
         parts: list[tuple[str, str]] = []
         for source, count in found.sources:
-            spare = SPARE_SOURCE_COLOURS[sum(source.encode()) % len(SPARE_SOURCE_COLOURS)]
-            colour = variables.get(f"source-{source}", variables[spare])
-            parts += [("■ ", colour), (f"{one_line(source)} {count:,}   ", "")]
+            parts += [("■ ", source_colour(variables, source)), (f"{one_line(source)} {count:,}   ", "")]
         text = Content.assemble(*parts) if parts else Content("No session to show. Esc closes.")
         if found.undated:
             text = text + Content(f"({found.undated:,} without a date)").stylize("$foreground 60%")

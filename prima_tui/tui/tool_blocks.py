@@ -6,10 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from prima_tui.model.session import TextEdit, ToolUse, shown_path
-from prima_tui.model.text import shown
+from prima_tui.model.text import one_line, shown
 from prima_tui.tui.conversation_document import Asides
 from prima_tui.tui.document import Block, plain_pieces
-from prima_tui.tui.session_rows import one_line
 
 # Beyond this a comparison of two texts takes longer than it helps: the one is shown removed, the other added.
 _LARGEST_COMPARED = 40_000
@@ -95,5 +94,5 @@ def diff_text(edit: TextEdit) -> str:
 
 
 def _shown(text: str) -> str:
-    """Control characters replaced, lines kept."""
-    return "\n".join(shown(line) for line in text.rstrip("\n").split("\n"))
+    """Control characters replaced, no empty lines at the end."""
+    return shown(text).rstrip("\n")

@@ -41,6 +41,12 @@ class WorkingScreen(ResultsScreen):
         self._snapshot = self.memory.snapshot()
         self.start_work(partial(self._background.refresh_forever, self.memory), group="refresh", exclusive=True)
 
+    def read_anew(self) -> None:
+        """Look at the files now, and at what the panes show: a program that ran may have changed them."""
+        self._previews.forget()
+        self._shown_preview = ()
+        self._background.refresh_now()
+
     def on_snapshot_arrived(self, message: messages.SnapshotArrived) -> None:
         """The catalog moved: show how far, and the present query's answer on it."""
         message.stop()

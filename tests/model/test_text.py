@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prima_tui.model.text import fold, shown, snippet, spans
+from prima_tui.model.text import fold, one_line, shown, snippet, spans
 
 ODD = st.text(
     alphabet=st.sampled_from(
@@ -108,6 +108,10 @@ def test_what_is_shown_is_printable_lines(text: str) -> None:
     assert not any(unicodedata.category(letter) in ("Cc", "Cs") and letter != "\n" for letter in result)
     assert not any(letter in "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069" for letter in result)
     assert shown(result) == result
+
+
+def test_one_line_is_safe_and_has_single_spaces() -> None:
+    assert one_line(" a\tb\r\n\u2028c \x1b[31m d\x07\ufeff ") == "a b c d␇"
 
 
 def test_a_snippet_stands_around_the_match() -> None:

@@ -147,6 +147,7 @@ class FakeMemory:
         self.cancelled: list[str] = []
         self.by_reach: dict[Reach, FakeMemory] = {self.scope.reach: self}
         self.earlier: tuple[str, ...] = ()
+        self.earlier_asked = 0
         self.taken_over: list[str] = []
         self.refreshes = 0
         self.index_steps = 0
@@ -182,6 +183,7 @@ class FakeMemory:
         return self.by_reach[reach]
 
     def earlier_folders(self) -> tuple[str, ...]:
+        self.earlier_asked += 1
         return self.earlier
 
     def take_over(self, folder: str) -> FakeMemory:

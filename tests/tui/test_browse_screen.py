@@ -183,6 +183,7 @@ async def test_an_empty_screen_names_the_folder_that_may_have_moved_here(memory:
     app = make_app(memory)
     async with app.run_test(size=(160, 40)) as pilot:
         await settled(pilot, lambda: "take in the sessions of /old/shop" in screen_text(app))
+        assert memory.earlier_asked == 1
 
 
 async def test_the_preview_opens_at_the_best_exchange_and_keys_go_through_the_matches(

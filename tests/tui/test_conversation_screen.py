@@ -226,6 +226,8 @@ async def test_code_in_view_is_copied_and_the_key_again_takes_the_next(memory: A
         await pilot.press("alt+y")
         await settled(pilot, lambda: app.clipboard.startswith("# "))
         assert "second" in app.clipboard and "### #2" in app.clipboard
+        app.copy_to_clipboard("half a sign \ud83d, which no encoder takes")
+        assert app.clipboard == "half a sign ?, which no encoder takes"
 
 
 def test_citations_are_read_as_they_are_written() -> None:

@@ -15,7 +15,7 @@ from prima_tui.tui.conversation_pane import ConversationPane
 from prima_tui.tui.document_rows import DocumentRow
 from prima_tui.tui.notice_screen import NoticeScreen
 from prima_tui.tui.past_pane import PastPane
-from prima_tui.tui.search_line import Chip
+from prima_tui.tui.search_chips import Chip
 from tests.tui.conftest import NOW
 from tests.tui.test_browse_screen import MakeApp, answered, browse, screen_text, sessions, settled
 

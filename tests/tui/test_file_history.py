@@ -13,12 +13,17 @@ from textual.pilot import Pilot
 
 from prima_tui.memory import Memory
 from prima_tui.model.hits import Cancel, Cancelled
-from prima_tui.search.blame import Blame
+from prima_tui.model.session import Session, TextEdit
+from prima_tui.search.blame import Blame, Written
+from prima_tui.search.changed_files import FilePlace
+from prima_tui.search.file_text import FileText
 from prima_tui.tui.app import PrimaApp
 from prima_tui.tui.blame_pane import BlamePane
+from prima_tui.tui.blame_rows import blame_view, line_facts
 from prima_tui.tui.browse_screen import BrowseScreen
 from prima_tui.tui.conversation_pane import ConversationPane
 from prima_tui.tui.extract_pane import ExtractPane, clicked_file
+from prima_tui.tui.file_finder import FileFinder
 from prima_tui.tui.file_history_screen import FileHistoryScreen
 from prima_tui.tui.file_list import FileList
 from prima_tui.tui.session_list import SessionList
@@ -116,6 +121,15 @@ async def test_the_files_of_the_selected_session_come_first(world: World) -> Non
         await settled(pilot, lambda: files(app)._found is not None)
         assert app.screen.query_one(FileList).rows[0].shown == "app/money.py"
         assert "in the selected session" in screen_text(app)
+
+
+def test_what_is_found_says_how_many_are_of_the_session_and_how_many_sessions(world: World) -> None:
+    memory = shop(world)
+    own = str(world.workspace / "app/money.py")
+    found = FileFinder(memory, [own]).find(FilePlace(), Cancel())
+    assert [file.shown for file in found.files] == ["app/money.py", "web/page.css"]
+    assert (found.first, found.sessions) == (1, 3)
+    assert FileFinder(memory, [own]).find(FilePlace("money"), Cancel())[3:] == (0, 2)
 
 
 @pytest.mark.parametrize("size", [(80, 24), (200, 50)])
@@ -383,6 +397,15 @@ def _pane_text(app: PrimaApp) -> str:
 )
 def test_what_stands_under_the_mouse_in_an_extract(line: str, column: int, files: Sequence[str], found: str) -> None:
     assert clicked_file(line, column, files) == found
+
+
+def test_an_edit_without_a_time_is_not_said_to_be_of_now() -> None:
+    one = Session(source="codex", id="1", title="A", label="[codex]")
+    two = Session(source="codex", id="2", title="B", label="[codex]")
+    edits = tuple(Written(session, 0, None, TextEdit("a", new="x = 1")) for session in (one, one, two))
+    view = blame_view(Blame(FileText("/a", ("x = 1",)), edits, (0,), ("wrote",)))
+    assert [text for text, style in line_facts(view, 0, NOW) if style == "age"] == []
+    assert view.conversations == 2
 
 
 def test_a_path_too_long_keeps_its_end() -> None:

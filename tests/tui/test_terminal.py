@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from prima_tui.tui.terminal import not_started, start_beside
+
 pty = pytest.importorskip("pty")
 
 
@@ -40,6 +42,19 @@ def run_on_a_terminal(code: str, tmp_path: Path, keys: bytes = b"", wait_for: by
     os.close(master)
     result = tmp_path / "result"
     return seen, result.read_text(encoding="utf-8") if result.exists() else ""
+
+
+@pytest.mark.parametrize(("code", "watched", "expected"), [(7, 20.0, 7), (0, 20.0, 0), (7, 0.0, 0)])
+def test_a_program_beside_us_tells_how_it_ended_only_while_it_is_watched(
+    code: int, watched: float, expected: int
+) -> None:
+    assert start_beside([sys.executable, "-c", f"import sys; sys.exit({code})"], watched) == expected
+
+
+def test_a_program_that_is_not_there_is_named_with_the_reason() -> None:
+    with pytest.raises(OSError) as raised:
+        start_beside(["/no/such/program"])
+    assert not_started("program", raised.value) == "program could not be started: No such file or directory"
 
 
 def test_the_screen_is_drawn_on_the_terminal_and_the_answer_goes_down_the_pipe(tmp_path: Path) -> None:

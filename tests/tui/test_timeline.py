@@ -218,8 +218,13 @@ def test_a_stretch_is_written_short() -> None:
 
 
 def test_a_terminal_without_block_characters_gets_letters() -> None:
-    assert draws_blocks("utf-8") and not draws_blocks("ascii") and not draws_blocks("latin-1")
-    assert not draws_blocks("no such encoding")
+    assert draws_blocks("utf-8", {})
+    assert not any(draws_blocks(name, {}) for name in ("ascii", "latin-1", "no such encoding"))
+
+
+@pytest.mark.parametrize("env", [{"TERM": "linux"}, {"TERM": "vt100"}, {"LC_ALL": "C"}])
+def test_a_terminal_that_is_drawn_in_ascii_gets_letters_too(env: dict[str, str]) -> None:
+    assert not draws_blocks("utf-8", env)
 
 
 async def test_bars_of_letters(memory: Any, make_app: MakeApp, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,7 +20,7 @@ from prima_tui.tui.key_line import KeyLine
 from prima_tui.tui.notice_screen import NoticeScreen
 from prima_tui.tui.remembered import NAME, Remembered, remember, remembered
 from prima_tui.tui.session_list import SessionList
-from prima_tui.tui.tool_blocks import Unfolded, aside_blocks
+from prima_tui.tui.tool_blocks import Unfolded, aside_blocks, diff_text
 
 from .conftest import NOW
 from .driving import MakeApp, answered, browse, screen_text, settled
@@ -182,6 +182,11 @@ def test_control_characters_of_tools_never_reach_the_terminal() -> None:
     blocks = [block for part in asides.values() for block in (*part.before, *part.after)]
     assert all("\x1b" not in block.text for block in blocks)
     assert any("rejected" in block.text for block in blocks)
+
+
+def test_lines_that_end_as_on_windows_are_not_doubled() -> None:
+    edit = TextEdit("a.txt", old="one\r\ntwo\r\n", new="one\r\nthree\r\n")
+    assert diff_text(edit).split("\n")[1:] == [" one", "-two", "+three"]
 
 
 # -- copies -----------------------------------------------------------------------------------------------------
