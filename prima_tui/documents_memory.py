@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
 _LOOK_AGAIN_SECONDS = 2.0
 """Between two searches as near as this the project is not walked again for new files."""
+_NEW_FILES_SECONDS = 3.0
+"""After so long a search begins no further new file whose reading may take long: it goes on without those."""
 
 
 class Documents:
@@ -64,6 +66,8 @@ class Documents:
         self._search: DocumentSearch | None = None
         self._new: dict[str, tuple[int, int]] = {}
         """Size and time of the files that are in memory only."""
+        self._new_waiting = 0
+        """New files that the last look did not come to."""
         self._looked_at = 0.0
         self._notices: list[str] = []
 
@@ -140,7 +144,7 @@ class Documents:
             index.load_if_free()
         except PrimaError as error:
             warnings.append(f"documents are read anew, and found by word only: {error}")
-        self._take_new_files(cancel)
+        warnings += self._take_new_files(cancel)
         parsed = parse(f'{query} collection:"{collection}"' if collection else query, now)
         warnings += parsed.problems
         with self._opening:
@@ -162,15 +166,15 @@ class Documents:
             project=str(self.root),
         )
 
-    def _take_new_files(self, cancel: Cancel) -> None:
-        """Let files that are too new to be in the index be found by word."""
-        from prima_tui.documents.document import read_document
+    def _take_new_files(self, cancel: Cancel) -> list[str]:
+        """Let files that are too new to be in the index be found by word; return what is to be said of them."""
         from prima_tui.documents.formats import missing_extra
+        from prima_tui.documents.reader import SECONDS_IN_PASSING, DocumentReader, is_quickly_read
         from prima_tui.documents.walk import walk
 
         with self._opening:
             if time.monotonic() - self._looked_at < _LOOK_AGAIN_SECONDS:
-                return
+                return self._unread_new()
             settings = self._document_settings()
             index = self._opened()
             found = walk(
@@ -188,15 +192,27 @@ class Documents:
             states = {path: (file.size, file.mtime_ns) for path, file in new.items()}
             index.drop_unstored([path for path, state in self._new.items() if states.get(path) != state])
             self._new = {path: state for path, state in self._new.items() if states.get(path) == state}
-            for path, file in new.items():
-                cancel.check()
-                if path not in self._new:
+            waiting = [file for path, file in new.items() if path not in self._new]
+            waiting.sort(key=lambda file: not is_quickly_read(file.path, file.size))
+            deadline = time.monotonic() + _NEW_FILES_SECONDS
+            self._new_waiting = 0
+            with DocumentReader(SECONDS_IN_PASSING, cancel) as reader:
+                for place, file in enumerate(waiting):
+                    cancel.check()
+                    if time.monotonic() > deadline and not is_quickly_read(file.path, file.size):
+                        self._new_waiting = len(waiting) - place
+                        break
                     try:
-                        index.add_unstored([read_document(file, (self.root / path).read_bytes())])
+                        index.add_unstored([reader.read(file, (self.root / file.path).read_bytes())])
                     except OSError:
                         continue
-                    self._new[path] = states[path]
+                    self._new[file.path] = states[file.path]
             self._looked_at = time.monotonic()
+            return self._unread_new()
+
+    def _unread_new(self) -> list[str]:
+        count = self._new_waiting
+        return [f"{count} new document{'s' * (count > 1)} could not be looked through yet"] if count else []
 
     def _with_staleness(self, hits: Sequence[DocumentHit]) -> list[DocumentHit]:
         """Mark the hits whose file is not any more what was stored of it."""
@@ -214,10 +230,11 @@ class Documents:
 
     def text(self, path: str) -> DocumentText:
         """Return a document as it is now, for reading; what stands against that is its ``problem``."""
-        from prima_tui.documents.document import document_text
+        from prima_tui.documents.reader import SECONDS_IN_PASSING, DocumentReader
 
         try:
-            return document_text(path, (self.root / path).read_bytes())
+            with DocumentReader(SECONDS_IN_PASSING) as reader:
+                return reader.text(path, (self.root / path).read_bytes())
         except OSError as error:
             return DocumentText(path, "", problem=f"{path} can't be read: {error.strerror or error}")
 

@@ -19,6 +19,7 @@ from prima_tui.model.documents import DocumentHit, DocumentsProgress
 from prima_tui.model.hits import Cancel, Cancelled
 from tests.documents.chat_server import serving, streaming
 from tests.documents.small_model import WordModel
+from tests.documents.test_reader import endless_pdf
 
 ROOT = Path(__file__).resolve().parents[1]
 LONG = " ".join(f"w{number}" for number in range(500))
@@ -146,6 +147,43 @@ def test_a_file_that_is_no_text_is_left_out_with_a_warning_every_time(project: P
     state = project.documents.status()
     assert (state.files, state.stale_files) == (0, ())
     assert state.warnings == ("a.md: left out: it is no text",)
+
+
+def test_a_document_whose_reading_never_ends_costs_its_time_and_no_other_file(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("pypdf")
+    monkeypatch.setattr("prima_tui.index.document_update.SECONDS_IN_PASSING", 0.5)
+    monkeypatch.setattr("prima_tui.index.document_update.SECONDS_ON_REQUEST", 1.0)
+    monkeypatch.setattr("prima_tui.documents.reader.SECONDS_IN_PASSING", 0.5)
+    project.write(".memory/config.toml", '[documents]\ninclude = ["*.md", "*.pdf"]\n')
+    project.write("a.md", "# Apples")
+    project.write("evil.pdf", endless_pdf())
+    project.write("z.md", "# Zebras")
+    assert project.found("zebras", "keyword") == ["z.md"]
+    first = project.index(budget=600.0)
+    assert first.finished
+    assert [line.split(" (")[0] for line in first.warnings] == [
+        "evil.pdf: left out: reading it takes longer than 0.5 s"
+    ]
+    assert project.found("zebras") == ["z.md"]
+    passing = project.index(budget=600.0)
+    assert (passing.files_total, passing.warnings) == (0, first.warnings)
+    on_request = project.index()
+    assert (on_request.files_total, on_request.files_done) == (1, 1)
+    assert on_request.warnings[0].startswith("evil.pdf: left out: reading it takes longer than 1 s")
+    assert project.index().files_total == 0
+    assert project.documents.status().stale_files == ()
+    assert "takes longer" in project.documents.text("evil.pdf").problem
+
+
+def test_what_may_take_long_to_read_is_read_after_all_else(project: Project) -> None:
+    pytest.importorskip("tree_sitter_python")
+    project.write(".memory/config.toml", '[documents]\ninclude = ["*.md", "*.py"]\n')
+    for number, name in enumerate(("a.py", "b.md", "c.py", "d.md")):
+        project.write(name, f"# subject {number}")
+    project.index()
+    assert ["2" in text or "0" in text for text in project.model.embedded] == [False, False, True, True]
 
 
 def test_a_file_over_the_size_that_is_set_is_left_out_and_said(project: Project) -> None:

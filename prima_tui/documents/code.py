@@ -42,12 +42,9 @@ def code_outline(text: str, language: str, module: str) -> Outline:
         ends[end] = min(ends.get(end, path), path[:-1], key=len)  # where several end, the outermost counts
         starts[first] = min(starts.get(first, path), path, key=len)
     edges = {**ends, **starts}
-    lines = text.split("\n")
-    headings = [
-        Heading(path, max(1, len(path)), line, line)
-        for line, path in sorted(edges.items())
-        if line < len(lines) and any(map(str.strip, lines[line:]))
-    ]
+    last = text.count("\n", 0, len(text.rstrip())) if text.strip() else -1
+    """The last line that is not blank."""
+    headings = [Heading(path, max(1, len(path)), line, line) for line, path in sorted(edges.items()) if line <= last]
     return Outline(tuple(headings))
 
 

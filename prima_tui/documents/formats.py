@@ -44,13 +44,16 @@ _CODE: Mapping[str, _Code] = {
 }
 
 
-def read(path: str, data: bytes) -> Readable:
-    """Return the text of a document with its outline. Raises Unreadable."""
+def read(path: str, data: bytes, deadline: float | None = None) -> Readable:
+    """Return the text of a document with its outline. Raises Unreadable; and what a parser raises that has a fault.
+
+    A PDF is read until ``deadline`` (monotonic), and what there is of it comes back.
+    """
     kind = extension(path)
     if kind == "pdf":
         from prima_tui.documents.pdf import read_pdf
 
-        return read_pdf(data)
+        return read_pdf(data, deadline)
     decoded = decode(data)
     if decoded is None:
         raise Unreadable(NO_TEXT)
@@ -75,6 +78,12 @@ def extension(path: str) -> str:
     """Return what stands behind the last dot of a file's name, in lower case; "" for no dot."""
     name = path.rsplit("/", 1)[-1]
     return name.rsplit(".", 1)[1].lower() if "." in name else ""
+
+
+def has_own_parser(path: str) -> bool:
+    """Tell whether a kind of document is read by parsers of this program and its own requirements alone."""
+    kind = extension(path)
+    return kind != "pdf" and kind not in _CODE
 
 
 def missing_extra(path: str) -> str:

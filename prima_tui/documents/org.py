@@ -11,7 +11,7 @@ _BLOCK = re.compile(r"\s*#\+begin_(\S+)", re.IGNORECASE)
 _TITLE = re.compile(r"^#\+title:[^\S\n]*(.+)$", re.IGNORECASE | re.MULTILINE)
 # The state of a task, its priority and the tags behind a heading are no part of what it says.
 _STATE = re.compile(r"(?:(?:TODO|DONE|NEXT|WAITING|CANCELLED)\s+)?(?:\[#[A-Z0-9]\]\s+)?")
-_TAGS = re.compile(r"\s+:[\w@#%:]+:\s*\Z")
+_TAGS = re.compile(r"(?<!\s)\s+:[\w@#%:]+:\s*\Z")
 
 
 def org_outline(text: str) -> Outline:

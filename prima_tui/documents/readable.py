@@ -18,6 +18,8 @@ class Readable(msgspec.Struct, frozen=True):
     warning: str = ""
     language: str = ""
     """Of source code; "" of a text."""
+    unfinished: bool = False
+    """There was no time for the rest of it."""
 
 
 class Unreadable(Exception):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,8 +17,9 @@ import filelock
 import msgspec
 
 from prima_tui.documents.chunks import passages
-from prima_tui.documents.document import digest, read_document
+from prima_tui.documents.document import digest
 from prima_tui.documents.formats import missing_extra
+from prima_tui.documents.reader import SECONDS_IN_PASSING, SECONDS_ON_REQUEST, DocumentReader, is_quickly_read
 from prima_tui.documents.settings import DocumentSettings
 from prima_tui.documents.walk import DocumentFile, Walk, walk
 from prima_tui.errors import ModelUnavailable, PrimaError, StoreBusy, StoreUnusable
@@ -25,7 +27,7 @@ from prima_tui.index.documents import DocumentIndex, documents_rebuild_due
 from prima_tui.index.embedder import EmbeddingModel, text_hash
 from prima_tui.index.embedding import embedded_in_steps
 from prima_tui.model.documents import Document, DocumentsProgress
-from prima_tui.model.hits import Cancel
+from prima_tui.model.hits import Cancel, Cancelled
 
 if TYPE_CHECKING:
     from prima_tui.index.embedder import Vector
@@ -43,7 +45,7 @@ class Look(msgspec.Struct, frozen=True):
 
     files: tuple[DocumentFile, ...]
     changed: tuple[DocumentFile, ...]
-    """New ones too; newest first."""
+    """New ones too; newest first, but what may take long to read after all others."""
     gone: tuple[str, ...]
     warnings: tuple[str, ...]
 
@@ -52,8 +54,13 @@ class _Stopped(Exception):
     """Time is up, or the work was cancelled."""
 
 
-def look(root: Path, settings: DocumentSettings, index: DocumentIndex, stop: Callable[[], bool]) -> Look:
-    """Walk the project and compare each document's bytes, by their SHA-256, with what the index has loaded."""
+def look(
+    root: Path, settings: DocumentSettings, index: DocumentIndex, stop: Callable[[], bool], seconds: float = 0.0
+) -> Look:
+    """Walk the project and compare each document's bytes, by their SHA-256, with what the index has loaded.
+
+    A document whose reading was given up counts as changed when it is given more ``seconds`` now.
+    """
     found = walk(root, settings.include, settings.exclude, stop, settings.in_a_collection)
     stored = index.stored()
     warnings = [*settings.problems, *found.warnings]
@@ -72,6 +79,7 @@ def look(root: Path, settings: DocumentSettings, index: DocumentIndex, stop: Cal
         known = stored.get(file.path)
         try:
             same = known is not None and known.sha256 == digest((root / file.path).read_bytes())
+            same = same and not (known is not None and 0 < known.given_up_after < seconds)
         except FileNotFoundError:
             continue
         except OSError as error:
@@ -90,10 +98,14 @@ def look(root: Path, settings: DocumentSettings, index: DocumentIndex, stop: Cal
     gone = [] if stop() else [path for path in stored if path not in present and not _unknown(path, found)]
     return Look(
         tuple(files),
-        tuple(sorted(changed, key=lambda file: file.mtime_ns, reverse=True)),
+        tuple(sorted(changed, key=lambda file: (not _is_quickly_read(file), -file.mtime_ns))),
         tuple(gone),
         tuple(warnings),
     )
+
+
+def _is_quickly_read(file: DocumentFile) -> bool:
+    return is_quickly_read(file.path, file.size)
 
 
 def _unknown(path: str, found: Walk) -> bool:
@@ -162,13 +174,14 @@ class _Run:
         self._model = model
         self._started = started
         self._deadline = None if budget is None else started + budget
+        self._seconds_each = SECONDS_ON_REQUEST if budget is None else SECONDS_IN_PASSING
         self._report = report
         self._cancel = cancel
         self._progress = DocumentsProgress()
         self._known: set[str] = set()
 
     def run(self, settings: DocumentSettings) -> DocumentsProgress:
-        found = look(self._root, settings, self._index, self._out_of_time)
+        found = look(self._root, settings, self._index, self._out_of_time, self._seconds_each)
         warnings = list(found.warnings)
         self._tell(files_total=len(found.changed), files_unchanged=len(found.files) - len(found.changed))
         if self._out_of_time():
@@ -208,22 +221,27 @@ class _Run:
 
     def _groups(self, changed: Sequence[DocumentFile]) -> Iterator[list[Document]]:
         """Yield documents, as they are now, in groups with enough to embed for all workers to be busy."""
-        group: list[Document] = []
-        waiting = 0
-        for file in changed:
-            if self._out_of_time():
-                raise _Stopped
-            try:
-                document = read_document(file, (self._root / file.path).read_bytes())
-            except OSError:
-                continue  # it vanished meanwhile; the next update sees it as it is then
-            group.append(document)
-            waiting += len(document.chunks)
-            if waiting >= _GROUP or len(group) >= _UNIT:
-                yield group
-                group, waiting = [], 0
-        if group:
-            yield group
+        with DocumentReader(self._seconds_each, self._cancel) as reader:
+            # what may take long is in groups of its own: nothing that was read waits for it
+            for _quick, files in groupby(changed, key=_is_quickly_read):
+                group: list[Document] = []
+                waiting = 0
+                for file in files:
+                    if self._out_of_time():
+                        raise _Stopped
+                    try:
+                        document = reader.read(file, (self._root / file.path).read_bytes())
+                    except Cancelled:
+                        raise _Stopped from None
+                    except OSError:
+                        continue  # it vanished meanwhile; the next update sees it as it is then
+                    group.append(document)
+                    waiting += len(document.chunks)
+                    if waiting >= _GROUP or len(group) >= _UNIT:
+                        yield group
+                        group, waiting = [], 0
+                if group:
+                    yield group
 
     def _embed(self, documents: Sequence[Document]) -> None:
         """Embed what is not known of some documents and store them. Raises _Stopped, with what was done stored."""

@@ -49,7 +49,8 @@ _MIGRATIONS = [
         "CREATE TABLE store.passages (path VARCHAR, position INTEGER, hash VARCHAR)",
         f"CREATE TABLE store.vectors (hash VARCHAR, vector FLOAT[{DIMENSIONS}])",
         FACTS,
-    ]
+    ],
+    ["ALTER TABLE store.files ADD COLUMN given_up_after DOUBLE DEFAULT 0"],
 ]
 
 
@@ -78,6 +79,8 @@ class StoredDocument(msgspec.Struct, frozen=True):
     """None for one that is in memory only."""
     warning: str = ""
     left_out: bool = False
+    given_up_after: float = 0.0
+    """Seconds after which reading it was given up; 0 when it came to its end."""
 
 
 def documents_rebuild_due(stored: str, configured: str) -> str:
@@ -107,7 +110,8 @@ class DocumentIndex(StoredCopy):
         present = {row[0] for row in store.execute("SELECT path FROM store.files").fetchall()}
         gone = [path for path, one in self._documents.items() if one.indexed_at is not None and path not in present]
         rows = store.execute(
-            "SELECT path, sha256, title, modified_at, indexed_at, warning, left_out FROM store.files"
+            "SELECT path, sha256, title, modified_at, indexed_at, warning, left_out, given_up_after"
+            " FROM store.files"
             " WHERE written > $since",
             {"since": since},
         ).fetchall()
@@ -122,7 +126,7 @@ class DocumentIndex(StoredCopy):
             {"paths": changed},
         ).fetchall():
             chunks[path].append(Chunk(tuple(headings), first, last, text))
-        for path, sha256, title, modified_at, indexed_at, warning, left_out in rows:
+        for path, sha256, title, modified_at, indexed_at, warning, left_out, given_up_after in rows:
             found = tuple(chunks[path])
             self._documents[path] = StoredDocument(
                 path,
@@ -133,6 +137,7 @@ class DocumentIndex(StoredCopy):
                 indexed_at.replace(tzinfo=UTC),
                 warning,
                 left_out,
+                given_up_after,
             )
             self._chunks[path] = found
         self._take_vectors(store, changed)
@@ -302,7 +307,7 @@ def _insert(store: duckdb.DuckDBPyConnection, table: str, rows: Sequence[Sequenc
 
 def _file_row(one: Document, now: datetime, written: int) -> list[Any]:
     modified_at = one.modified_at.astimezone(UTC).replace(tzinfo=None)
-    return [one.path, one.sha256, one.title, modified_at, one.warning, one.left_out, now, written]
+    return [one.path, one.sha256, one.title, modified_at, one.warning, one.left_out, now, written, one.given_up_after]
 
 
 def _chunk_rows(one: Document) -> list[list[Any]]:

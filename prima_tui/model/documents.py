@@ -42,7 +42,9 @@ class Document(msgspec.Struct, frozen=True, gc=False):
     warning: str = ""
     """What was guessed or lost in reading it, or why it was left out."""
     left_out: bool = False
-    """It is no text, whatever its name says."""
+    """It is no text, whatever its name says, or could not be read."""
+    given_up_after: float = 0.0
+    """Seconds after which reading it was given up, with what there was; 0 when it came to its end."""
 
 
 class DocumentHit(msgspec.Struct, frozen=True, gc=False):

@@ -1,30 +1,23 @@
 """Reading files in processes of our own: parsing holds the interpreter lock, and the screen must not wait for it.
 
-A worker gets batches of files, and what of them is wanted, on its standard input and answers on its standard output,
-each a length (8 bytes, big endian) and MessagePack. Its input ends when its parent does, however that happened, and so
-it never outlives it.
+A worker gets batches of files, and what of them is wanted, and answers with what was read; both are MessagePack.
 """
 
 from __future__ import annotations
 
-import contextlib
-import os
-import subprocess
-import sys
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from pathlib import Path
 from queue import SimpleQueue
-from typing import IO, TypeVar
+from typing import TypeVar
 
 import msgspec
 
 from prima_tui.sources.base import SourceFile
 from prima_tui.sources.reading import FileTexts, read_files
 from prima_tui.sources.reading_tools import FileTools, read_tools
+from prima_tui.worker_process import WorkerProcess, answer_requests
 
-_LENGTH = 8
 _COMMAND = "from prima_tui.sources.worker import serve; serve()"
 
 
@@ -46,25 +39,16 @@ class ReadingProcesses:
     """A few workers. ``with`` ends them all."""
 
     def __init__(self, count: int) -> None:
-        self._processes: list[subprocess.Popen[bytes]] = []
-        self._idle: SimpleQueue[subprocess.Popen[bytes]] = SimpleQueue()
+        self._processes: list[WorkerProcess] = []
+        self._idle: SimpleQueue[WorkerProcess] = SimpleQueue()
         self._threads = ThreadPoolExecutor(count, thread_name_prefix="reader")
         self._count = count
 
     def __enter__(self) -> ReadingProcesses:
         """Start the workers. Raises WorkerFailed."""
-        package = str(Path(__file__).parents[2])
-        path = os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH", ""))))
         try:
             for _ in range(self._count):
-                # -P: nothing is ever imported from the folder that the program was started in
-                process = subprocess.Popen(
-                    [sys.executable, "-P", "-c", _COMMAND],
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.PIPE,
-                    stderr=subprocess.DEVNULL,
-                    env={**os.environ, "PYTHONPATH": path},
-                )
+                process = WorkerProcess(_COMMAND)
                 self._processes.append(process)
                 self._idle.put(process)
         except OSError as error:
@@ -75,12 +59,7 @@ class ReadingProcesses:
     def __exit__(self, *_: object) -> None:
         self._threads.shutdown(wait=False, cancel_futures=True)
         for process in self._processes:
-            process.kill()
-            process.wait()
-            for pipe in (process.stdin, process.stdout):
-                if pipe is not None:
-                    with contextlib.suppress(OSError):
-                        pipe.close()
+            process.close()
 
     def results(self, batches: deque[list[SourceFile]]) -> Iterator[list[FileTexts]]:
         """Yield what reading each batch gave, in order; batches are taken from the deque as workers are free.
@@ -117,36 +96,19 @@ class ReadingProcesses:
 
     def _asked(self, request: _Request) -> bytes:
         process = self._idle.get()
-        assert process.stdin is not None and process.stdout is not None
-        _send(process.stdin, _ENCODER.encode(request))
-        answer = _received(process.stdout)
+        answer = process.ask(_ENCODER.encode(request))
         self._idle.put(process)
         return answer
 
 
 def serve() -> None:
     """Be a worker: answer batches until the input ends."""
-    given, answers = sys.stdin.buffer, sys.stdout.buffer
-    while True:
-        try:
-            request = _REQUEST.decode(_received(given))
-        except EOFError:
-            return
-        _send(answers, _ENCODER.encode((read_tools if request.tools else read_files)(request.files)))
 
+    def answer(data: bytes) -> bytes:
+        request = _REQUEST.decode(data)
+        return _ENCODER.encode((read_tools if request.tools else read_files)(request.files))
 
-def _send(stream: IO[bytes], data: bytes) -> None:
-    stream.write(len(data).to_bytes(_LENGTH, "big"))
-    stream.write(data)
-    stream.flush()
-
-
-def _received(stream: IO[bytes]) -> bytes:
-    head = stream.read(_LENGTH)
-    data = stream.read(int.from_bytes(head, "big")) if len(head) == _LENGTH else b""
-    if not data:
-        raise EOFError("the other side ended")
-    return data
+    answer_requests(answer)
 
 
 _ENCODER = msgspec.msgpack.Encoder()
