@@ -213,11 +213,9 @@ def search(
     snapshot = memory.refresh()
     notes = list(memory.settings.problems)
     if mode != "keyword":
-        progress = memory.update_index(budget, report_progress)
+        sessions, documents = memory.update_both(budget, report_progress)
         end_progress()
-        if progress.note:
-            notes.append(progress.note)
-        notes += memory.update_documents(budget, progress.seconds)
+        notes += [*([sessions.note] if sessions.note else []), *(documents.said if documents else [])]
     answer = memory.search(" ".join(query), mode, limit=limit, deep=deep)
     warn([*answer.warnings, *notes, *snapshot.warnings], as_json)
     document = output.search_json(answer, [*notes, *snapshot.warnings]) if as_json else None

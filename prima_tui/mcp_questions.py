@@ -105,16 +105,14 @@ class Questions:
         return result, text.plain_text(result)
 
     def reindex(self, seconds: float, cancel: Cancel) -> Answered:
-        """Bring documents, then conversations, up to date for at most so many seconds together."""
+        """Bring conversations and documents up to date for at most so many seconds together."""
         started = time.monotonic()
-        documents = self._memory.documents()
-        first = documents.index(cancel=cancel, budget=seconds) if documents else None
         self._memory.refresh(cancel=cancel)
-        left = max(0.0, seconds - (time.monotonic() - started))
         with self._updating:
-            second = self._memory.update_index(left, cancel=cancel)
+            left = max(0.0, seconds - (time.monotonic() - started))
+            second, first = self._memory.update_both(left, cancel=cancel)
         finished = second.finished and (first is None or first.finished)
-        notes = [one for one in ("" if documents else _NO_PROJECT, "" if finished else _NOT_FINISHED) if one]
+        notes = [one for one in ("" if first else _NO_PROJECT, "" if finished else _NOT_FINISHED) if one]
         result = answers.ReindexAnswer(
             documents=answers.documents_progress(first) if first else None,
             sessions=answers.sessions_progress(second),

@@ -7,6 +7,7 @@ block; a screen calls them in threads.
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -175,17 +176,46 @@ class Memory(Searching):
     def update_documents(
         self,
         budget: float | None = None,
-        spent: float = 0.0,
         report: Callable[[DocumentsProgress], None] | None = None,
         cancel: Cancel | None = None,
     ) -> list[str]:
-        """Index new and changed documents within what is left of the budget; return what is to be said of it."""
+        """Index new and changed documents within the budget; return what is to be said of it."""
         documents = self.documents()
         if documents is None:
             return []
         budget = self.settings.budget_seconds if budget is None else budget
-        progress = documents.index(report, cancel, budget=max(0.0, budget - spent))
-        return [f"documents: {line}" for line in (*progress.warnings, progress.note) if line]
+        return documents.index(report, cancel, budget=budget).said
+
+    def update_both(
+        self,
+        budget: float | None = None,
+        report: Callable[[IndexProgress], None] | None = None,
+        documents_report: Callable[[DocumentsProgress], None] | None = None,
+        cancel: Cancel | None = None,
+    ) -> tuple[IndexProgress, DocumentsProgress | None]:
+        """Index sessions and documents for at most ``budget`` seconds together (None: the configured budget).
+
+        Each may take half of them, and what the other leaves. The second is None without documents.
+        """
+        budget = self.settings.budget_seconds if budget is None else budget
+        documents = self.documents()
+        if documents is None:
+            return self.update_index(budget, report, cancel), None
+        end = time.monotonic() + budget
+        sessions = self.update_index(budget / 2, report, cancel)
+        found = documents.index(documents_report, cancel, budget=max(0.0, end - time.monotonic()))
+        left = end - time.monotonic()
+        if left > 0 and not sessions.finished and not sessions.note:
+            more = self.update_index(left, report, cancel)
+            sessions = msgspec.structs.replace(
+                more,
+                files_done=sessions.files_done + more.files_done,
+                files_total=max(sessions.files_total, sessions.files_done + more.files_total),
+                exchanges_embedded=sessions.exchanges_embedded + more.exchanges_embedded,
+                exchanges_reused=sessions.exchanges_reused + more.exchanges_reused,
+                seconds=sessions.seconds + more.seconds,
+            )
+        return sessions, found
 
     def make_project(self) -> bool:
         """Make the workspace a project with documents; return whether git ignores its memory. Raises PrimaError."""

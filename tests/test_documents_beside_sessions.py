@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from prima_tui.index.embedder import Embedder
 from prima_tui.memory import Memory
+from tests.documents.small_model import WordModel
 from tests.world import World
 
 
@@ -79,3 +82,69 @@ def test_documents_are_indexed_apart_with_progress(memory: Memory) -> None:
     found = memory.search_documents("how does one sign in", "semantic")
     assert found is not None
     assert found.hits
+
+
+class _Clock:
+    """A time that passes only while something is embedded: one second for each text."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+class _SlowModel(WordModel):
+    def __init__(self, clock: _Clock) -> None:
+        super().__init__()
+        self._clock = clock
+
+    def embed(self, texts: Sequence[str]) -> list[object]:  # type: ignore[override]
+        self._clock.now += len(texts)
+        return list(super().embed(texts))
+
+
+@pytest.mark.parametrize(("sessions", "documents"), [(400, 400), (400, 40), (40, 400), (40, 40)])
+def test_sessions_and_documents_share_the_time_and_each_gets_what_the_other_leaves(
+    world: World, monkeypatch: pytest.MonkeyPatch, sessions: int, documents: int
+) -> None:
+    clock = _Clock()
+    for module in ("prima_tui.memory", "prima_tui.index.update", "prima_tui.index.document_update"):
+        monkeypatch.setattr(f"{module}.time", clock)
+    for number in range(sessions // 10):
+        world.claude(f"s{number}", [(f"question {number} {turn}", f"answer {number} {turn}") for turn in range(10)])
+    for number in range(documents):
+        (world.workspace / f"page-{number}.md").write_text(f"# Page {number}\n\nSaid once.\n")
+    memory = world.memory(_SlowModel(clock))  # type: ignore[arg-type]
+    memory.make_project()
+    memory.refresh()
+    of_sessions, of_documents = memory.update_both(200.0)
+    assert of_documents is not None
+    got = (of_sessions.exchanges_embedded, of_documents.chunks_embedded)
+    step = 24
+    if (sessions, documents) == (40, 40):
+        assert got == (40, 40)
+    elif sessions == 40:
+        assert got[0] == 40
+        assert 160 <= got[1] <= 160 + step
+    elif documents == 40:
+        assert got[1] == 40
+        assert 160 <= got[0] <= 160 + 2 * step
+    else:
+        assert 100 <= got[0] <= 100 + step
+        assert 200 - got[0] <= got[1] <= 100 + step
+    assert of_sessions.finished is (got[0] == sessions)
+    assert of_sessions.files_done <= of_sessions.files_total
+    rest, rest_of_documents = memory.update_both(2000.0)
+    assert rest_of_documents is not None
+    assert rest.finished
+    assert rest_of_documents.finished
+    assert rest.exchanges_embedded == sessions - got[0]
+
+
+def test_without_documents_sessions_have_all_the_time(world: World) -> None:
+    world.claude("s", [("a question", "an answer")])
+    memory = world.memory(WordModel())  # type: ignore[arg-type]
+    memory.refresh()
+    progress, documents = memory.update_both(20.0)
+    assert (progress.exchanges_embedded, documents) == (1, None)

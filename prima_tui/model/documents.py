@@ -114,6 +114,11 @@ class DocumentsProgress(msgspec.Struct, frozen=True):
     warnings: tuple[str, ...] = ()
     """Files that were left out or read with a guess, one line each."""
 
+    @property
+    def said(self) -> list[str]:
+        """What is to be said of it where documents are not the only subject."""
+        return [f"documents: {line}" for line in (*self.warnings, self.note) if line]
+
 
 class DocumentsStatus(msgspec.Struct, frozen=True):
     """The state of a project's documents."""

@@ -61,7 +61,6 @@ class Works(Protocol):
     def update_documents(
         self,
         budget: float | None = None,
-        spent: float = 0.0,
         report: Callable[[DocumentsProgress], None] | None = None,
         cancel: Cancel | None = None,
     ) -> list[str]:

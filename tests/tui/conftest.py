@@ -269,7 +269,6 @@ class FakeMemory:
     def update_documents(
         self,
         budget: float | None = None,
-        spent: float = 0.0,
         report: Callable[[DocumentsProgress], None] | None = None,
         cancel: Cancel | None = None,
     ) -> list[str]:
