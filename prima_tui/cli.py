@@ -240,8 +240,9 @@ def files(
     memory = open_memory(workspace, reach)
     if text is not None and line is not None:
         raise UsageError("--text and --line ask for the same thing: give one of them")
+    path = ""
     if line is not None:
-        part, text = _line_on_disk(part, line, memory.scope.workspace)
+        path, text = _line_on_disk(part, line, memory.scope.workspace)
     snapshot = memory.refresh()
     warn(list(memory.settings.problems), as_json)
     if text is None:
@@ -252,8 +253,10 @@ def files(
         return
     if not text.strip():
         raise UsageError("that line is empty: there is nothing to look for")
-    found = memory.find_edit(part, text)
-    exchange = memory.conversation(found.session).exchanges[found.exchange_index] if found else None
+    found = memory.line_origin(path, line - 1, text) if line is not None else memory.find_edit(part, text)
+    exchange = None
+    if found is not None:
+        exchange = memory.conversation(found.written.session).exchanges[found.written.exchange_index]
     print_result(
         output_edits.edit_json(found, exchange, text, snapshot.warnings) if as_json else None,
         lambda: output_edits.edit_text(found, exchange, text),

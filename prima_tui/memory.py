@@ -130,11 +130,32 @@ class Memory(Searching):
         return [entry.session for entry in self._open().library.entries]
 
     def find_edit(self, part: str, line: str, cancel: Cancel | None = None) -> EditFound | None:
-        """Return the newest edit that wrote a line, in a file whose path contains ``part``; None when there is none."""
+        """Return the edit that a line comes from, in a file whose path contains ``part``; None when there is none.
+
+        While the line stands in that file it is the one that :meth:`blame` names for it. Raises Cancelled.
+        """
         from prima_tui.search.lines import find_edit
 
         history = self._open()
-        return find_edit(history.library.entries, history.tools, part, line, cancel)
+        return find_edit(history.library.entries, history.tools, self.scope.workspace, part, line, cancel)
+
+    def line_origin(self, path: str, number: int, line: str) -> EditFound | None:
+        """Return the edit that wrote line ``number`` (from 0) of a file, the same that :meth:`blame` names for it."""
+        from prima_tui.search.lines import line_origin
+
+        history = self._open()
+        return line_origin(history.library.entries, history.tools, path, number, line)
+
+    def edited_file(self, part: str, text: str, cancel: Cancel | None = None) -> str:
+        """Return the path of the file, with ``part`` in its path, into which a text was written last; "" for none.
+
+        Raises Cancelled.
+        """
+        from prima_tui.search.lines import newest_edit
+
+        history = self._open()
+        found = newest_edit(history.library.entries, history.tools, part, text, cancel)
+        return found.path if found else ""
 
     def file_changes(self, part: str, cancel: Cancel | None = None) -> list[SessionChange]:
         """Return what each session did to each file whose path contains ``part``, newest first. Raises Cancelled."""
@@ -148,13 +169,10 @@ class Memory(Searching):
         ``report`` is told how many conversations of how many were read. A file that is gone is shown as its edits left
         it. Raises Cancelled.
         """
-        from prima_tui.search.blame import blame, edits_of_file, last_known_text
-        from prima_tui.search.file_text import read_file_text
+        from prima_tui.search.blame import blamed_file
 
         history = self._open()
-        edits = edits_of_file(history.library.entries, history.tools, path, report, cancel)
-        text = read_file_text(path)
-        return blame(last_known_text(path, edits) if text.gone else text, edits, cancel)
+        return blamed_file(history.library.entries, history.tools, path, report, cancel)
 
     def extract(self, session: Session, conversation: Conversation) -> str:
         """Return the session's extract as markdown."""

@@ -18,15 +18,16 @@ def edit_json(found: EditFound | None, exchange: Exchange | None, line: str, war
     """Return what ``files`` prints for one line: ``edit`` is null when no edit holds it."""
     edit: Json | None = None
     if found is not None:
+        written = found.written
         edit = {
-            "session": session_json(found.session),
-            "exchange": exchange_json(found.exchange_index, exchange) if exchange else None,
-            "at": instant(found.use.at),
-            "tool": found.use.name,
-            "explanation": found.explanation,
+            "session": session_json(written.session),
+            "exchange": exchange_json(written.exchange_index, exchange) if exchange else None,
+            "at": instant(written.use.at),
+            "tool": written.use.name,
+            "explanation": written.explanation,
             "exact": found.exact,
-            **text_edit_json(found.edit, found.session),
-            "diff": list(diff_of(found.edit)),
+            **text_edit_json(written.edit, written.session),
+            "diff": list(diff_of(written.edit)),
         }
     return {"line": line.strip(), "edit": edit, "warnings": list(warnings)}
 
@@ -35,17 +36,18 @@ def edit_text(found: EditFound | None, exchange: Exchange | None, line: str) -> 
     """Return what ``files`` prints for people about one line: session, exchange, explanation, time and diff."""
     if found is None:
         return "No edit known here wrote that line. Changes made by a command, or by hand, are not recorded."
-    path = shown_path(found.edit.path, found.session.workspace)
+    written = found.written
+    path = shown_path(written.edit.path, written.session.workspace)
     lines = [
-        f"{local_time(found.use.at) or 'no date':16}  {one_line(path)} ({found.edit.action})",
-        f"{'':18}{one_line(f'{found.session.label}  {found.session.title} · {found.session.id}')}",
-        f"{'':18}exchange {found.exchange_index}" + ("" if found.exact else " · as a part of a line"),
+        f"{local_time(written.use.at) or 'no date':16}  {one_line(path)} ({written.edit.action})",
+        f"{'':18}{one_line(f'{written.session.label}  {written.session.title} · {written.session.id}')}",
+        f"{'':18}exchange {written.exchange_index}" + ("" if found.exact else " · as a part of a line"),
     ]
     if exchange is not None and exchange.user:
         lines.append(f"{'':18}user: {snippet(exchange.user, (), 160)}")
-    if found.explanation:
-        lines.append(f"{'':18}{snippet(found.explanation, (), 300)}")
-    diff = diff_of(found.edit)
+    if written.explanation:
+        lines.append(f"{'':18}{snippet(written.explanation, (), 300)}")
+    diff = diff_of(written.edit)
     middle = next((place for place, text in enumerate(diff) if text[:1] == "+" and line.strip() in text), 0)
     first = max(0, min(middle - _DIFF_LINES // 2, len(diff) - _DIFF_LINES))
     cut = ["…"] if first else []

@@ -1,14 +1,16 @@
 """For each line of a file, the conversation that wrote it: blame over conversations instead of commits.
 
 The edits of a file are taken back one by one, the newest first. The lines that an edit brought in, where its new text
-still stands as a whole, are its own; those that it only kept belong to an older one. What was moved about by hand since
-is found line by line: the newest edit that brought such a line in, then the newest that held it.
+still stands as a whole, are its own; those that it only kept belong to an older one. A line that stands once in the
+file is known by its text, too: it belongs to the newest edit that brought such a line in, wherever it stood then. What
+is left is found line by line: the newest edit that brought such a line in, then the newest that held it.
 """
 
 from __future__ import annotations
 
 import difflib
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from itertools import accumulate
@@ -17,9 +19,9 @@ from typing import Literal
 import msgspec
 
 from prima_tui.model.hits import Cancel
-from prima_tui.model.session import Session, TextEdit, ToolUse
-from prima_tui.search.changed_files import absolute_path
-from prima_tui.search.file_text import FileText, text_lines
+from prima_tui.model.session import TextEdit
+from prima_tui.search.edits import Tools, Written, edits_in, same_path
+from prima_tui.search.file_text import FileText, read_file_text, text_lines
 from prima_tui.search.library import Entry
 
 _EARLY = datetime.min.replace(tzinfo=UTC)
@@ -29,16 +31,6 @@ _LONG_COMPARISON = 4_000_000
 Sureness = Literal["wrote", "alike", "kept"]
 """``wrote``: the edit's text stands there as it was written; ``alike``: the same line is in an edit that brought it in;
 ``kept``: only in an edit that had it before and after."""
-
-
-class Written(msgspec.Struct, frozen=True):
-    """One edit of the file, where it is in its session, and what was said of it."""
-
-    session: Session
-    exchange_index: int
-    at: datetime | None
-    edit: TextEdit
-    explanation: str = ""
 
 
 class Blame(msgspec.Struct, frozen=True):
@@ -57,22 +49,43 @@ class Blame(msgspec.Struct, frozen=True):
         place = self.authors[line] if 0 <= line < len(self.authors) else -1
         return self.edits[place] if place >= 0 else None
 
+    def line_with(self, text: str) -> int:
+        """Return the number, from 0, of the line that is meant by a text; -1 for none.
 
-Tools = Callable[[Entry], Sequence[Sequence[ToolUse]]]
+        A line that is the text (white space at its ends aside) comes before one that holds it, of several the one
+        whose edit is the newest, then the first.
+        """
+        wanted = text.strip()
+        found = [number for number, line in enumerate(self.file.lines) if wanted and wanted in line]
+        whole = [number for number in found if self.file.lines[number].strip() == wanted]
+        return min(whole or found, key=lambda line: (self.authors[line] < 0, self.authors[line]), default=-1)
+
+
 Report = Callable[[int, int], None]
+"""Told how many conversations were read, and of how many."""
+
+
+def blamed_file(
+    entries: Iterable[Entry], tools: Tools, path: str, report: Report | None = None, cancel: Cancel | None = None
+) -> Blame:
+    """Return who wrote each line of the file with this absolute path, as it is on the disk now.
+
+    A file that is gone has the lines that its edits left it. Raises Cancelled.
+    """
+    edits = edits_of_file(entries, tools, path, report, cancel)
+    text = read_file_text(path)
+    return blame(last_known_text(path, edits) if text.gone else text, edits, cancel)
 
 
 def edits_of_file(
     entries: Iterable[Entry], tools: Tools, path: str, report: Report | None = None, cancel: Cancel | None = None
 ) -> list[Written]:
-    """Return every successful edit of the file with this absolute path, newest first.
-
-    ``report`` is told how many of the conversations that changed it were read, and of how many. Raises Cancelled.
-    """
+    """Return every successful edit of the file with this absolute path, newest first. Raises Cancelled."""
+    is_meant = same_path(path)
     changed = [
         entry
         for entry in entries
-        if any(absolute_path(change.path, entry.session) == path for change in entry.session.files_changed)
+        if any(is_meant(change.path, entry.session) for change in entry.session.files_changed)
     ]
     found: list[tuple[datetime, int, Written]] = []
     for number, entry in enumerate(changed):
@@ -80,19 +93,8 @@ def edits_of_file(
             cancel.check()
         if report is not None:
             report(number, len(changed))
-        session = entry.session
-        said = {
-            change.at: change.explanation
-            for change in reversed(session.files_changed)
-            if absolute_path(change.path, session) == path
-        }
-        for index, uses in enumerate(tools(entry)):
-            for use in uses:
-                for edit in () if use.failed else use.edits:
-                    if absolute_path(edit.path, session) == path:
-                        at = use.at or session.ended_at
-                        written = Written(session, index, at, edit, said.get(use.at, ""))
-                        found.append((at or _EARLY, len(found), written))
+        for written in edits_in(entry, tools, is_meant):
+            found.append((written.at or _EARLY, len(found), written))
     if report is not None:
         report(len(changed), len(changed))
     # of two edits at one time the later in the conversation is the newer
@@ -101,12 +103,18 @@ def edits_of_file(
 
 
 def blame(file: FileText, edits: Sequence[Written], cancel: Cancel | None = None) -> Blame:
-    """Return who wrote each line of a file; ``edits`` are newest first. Raises Cancelled."""
+    """Return who wrote each line of a file; ``edits`` are newest first. Raises Cancelled.
+
+    That is the newest edit whose new text holds the line and whose old text does not, wherever that text stands now.
+    Of a line that stands several times it is, for each place, the newest that wrote it there. Where no edit brought a
+    line in, it is the newest that held it.
+    """
     lines = list(file.lines)
     authors = [-1] * len(lines)
     sureness: list[Sureness] = ["wrote"] * len(lines)
     text = _TakenBack(lines)
     moved: list[int] = []
+    once = _standing_once(lines)
     for number, written in enumerate(edits):
         if cancel is not None:
             cancel.check()
@@ -116,6 +124,9 @@ def blame(file: FileText, edits: Sequence[Written], cancel: Cancel | None = None
         for line in origins or ():
             if authors[line] < 0:
                 authors[line] = number
+        for line in [once.pop(brought) for brought in _brought_in(written.edit) & once.keys()]:
+            if authors[line] < 0:
+                authors[line], sureness[line] = number, "alike"
     _by_lines(lines, authors, sureness, edits, moved, cancel)
     _fill_gaps(lines, authors, sureness)
     return Blame(file, tuple(edits), tuple(authors), tuple(sureness))
@@ -193,12 +204,26 @@ def _by_lines(
             if cancel is not None:
                 cancel.check()
             edit = edits[number].edit
-            held = {line.strip() for line in text_lines(edit.new)}
-            if level == "alike":
-                held -= {line.strip() for line in text_lines(edit.old)}
+            held = _brought_in(edit) if level == "alike" else _held(edit.new)
             for text in held & waiting.keys():
                 for line in waiting.pop(text):
                     authors[line], sureness[line] = number, level
+
+
+def _held(text: str) -> set[str]:
+    """The lines of a text, white space at their ends aside."""
+    return {line.strip() for line in text_lines(text)}
+
+
+def _brought_in(edit: TextEdit) -> set[str]:
+    """The lines that an edit's new text holds and its old text does not."""
+    return _held(edit.new) - _held(edit.old)
+
+
+def _standing_once(lines: Sequence[str]) -> dict[str, int]:
+    """The lines that say enough to be known again and stand once in the file, with their numbers."""
+    counts = Counter(line.strip() for line in lines)
+    return {text: number for number, line in enumerate(lines) if counts[text := line.strip()] == 1 and _tells(line)}
 
 
 def _tells(line: str) -> bool:

@@ -1,18 +1,20 @@
-"""Who wrote a line: the newest edit of a file whose new text holds it, and the diff of that edit."""
+"""Who wrote a line: the edit that the line of a file comes from, also of a line that is gone; and that edit's diff."""
 
 from __future__ import annotations
 
 import difflib
-import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
 
 from prima_tui.model.hits import Cancel
-from prima_tui.model.session import Session, TextEdit, ToolUse, shown_path
-from prima_tui.model.text import fold
+from prima_tui.model.session import Session, TextEdit
+from prima_tui.search.blame import Blame, blamed_file
+from prima_tui.search.changed_files import absolute_path
+from prima_tui.search.edits import PathTest, Tools, Written, edits_in, path_holds, same_path
+from prima_tui.search.file_text import file_on_disk
 from prima_tui.search.library import Entry
 
 _EARLY = datetime.min.replace(tzinfo=UTC)
@@ -21,43 +23,77 @@ _CONTAINED, _KEPT, _WRITTEN = 1, 2, 3
 
 
 class EditFound(msgspec.Struct, frozen=True):
-    """An edit that holds a line, where it is in its session, and what was said of it."""
+    """An edit that a line comes from."""
 
-    session: Session
-    exchange_index: int
-    use: ToolUse
-    edit: TextEdit
+    written: Written
     exact: bool
-    """The line as a whole was found, white space at its ends aside; else as a part of a longer one."""
+    """The line as a whole is one of the edit's, white space at its ends aside; else only a part of it, or of one."""
 
     @property
-    def explanation(self) -> str:
-        """The text of the reply just before the edit, "" where there is none."""
-        changes = [one for one in self.session.files_changed if one.path == self.edit.path]
-        same_time = (one.explanation for one in changes if one.at == self.use.at)
-        return next(same_time, "")
+    def path(self) -> str:
+        """The file's path, absolute where the session's folder is known."""
+        return absolute_path(self.written.edit.path, self.written.session)
 
 
 def find_edit(
-    entries: Iterable[Entry],
-    tools: Callable[[Entry], Sequence[Sequence[ToolUse]]],
-    part: str,
-    line: str,
-    cancel: Cancel | None = None,
+    entries: Iterable[Entry], tools: Tools, workspace: Path, part: str, line: str, cancel: Cancel | None = None
 ) -> EditFound | None:
-    """Return the newest edit whose new text holds the line, in a file whose path contains ``part``; None for none.
+    """Return the edit that a line comes from, in a file whose path contains ``part``; None for none.
 
-    ``tools`` gives a session's uses of tools for each of its exchanges. An edit that brought the line in comes before
-    a newer one that only kept it, and a whole line before a part of one; white space at a line's ends does not count.
-    When ``part`` is the path of a file that was changed, just this file counts. Raises Cancelled.
+    While the line stands in that file it is the edit that :func:`blame` names for it. Else it is the newest edit whose
+    new text holds it: one that brought the line in comes before a newer one that only kept it, and a whole line before
+    a part of one; white space at a line's ends does not count. When ``part`` is the path of a file that was changed,
+    just this file counts. Raises Cancelled.
     """
+    if not line.strip():
+        return None
+    entries = list(entries)
+    found = newest_edit(entries, tools, part, line, cancel)
+    path = found.path if found is not None else file_on_disk(part, workspace)
+    if not path:
+        return found
+    blame = blamed_file(entries, tools, path, cancel=cancel)
+    number = blame.line_with(line)
+    if number >= 0 and blame.file.lines[number].strip() == line.strip():
+        return _author(blame, number)
+    return _author(blame, number, line) or found
+
+
+def line_origin(
+    entries: Iterable[Entry], tools: Tools, path: str, number: int, line: str, cancel: Cancel | None = None
+) -> EditFound | None:
+    """Return the edit that wrote line ``number`` (from 0) of the file with this absolute path; None for none.
+
+    ``line`` is its text, which alone is gone by where the file is too large to be looked at as a whole. Raises
+    Cancelled.
+    """
+    entries = list(entries)
+    blame = blamed_file(entries, tools, path, cancel=cancel)
+    if number < len(blame.file.lines):
+        return _author(blame, number)
+    return newest_edit(entries, tools, path, line, cancel)
+
+
+def _author(blame: Blame, number: int, part: str = "") -> EditFound | None:
+    """The edit that wrote a line; ``part`` is what was asked for of the line, "" for all of it."""
+    author = blame.author(number)
+    if author is None:
+        return None
+    return EditFound(author, _has_line(author.edit.new, (part or blame.file.lines[number]).strip()))
+
+
+def newest_edit(
+    entries: Iterable[Entry], tools: Tools, part: str, line: str, cancel: Cancel | None
+) -> EditFound | None:
+    """Return the newest edit whose new text holds the line, whatever stands in the file now. Raises Cancelled."""
     wanted = line.strip()
     if not wanted:
         return None
-    is_meant = _path_test(part)
+    is_meant = path_holds(part)
     dated = [(max(times), entry) for entry in entries if (times := list(_times(entry.session, is_meant)))]
-    if exact := [(when, entry) for when, entry in dated if any(_times(entry.session, _same_path_test(part)))]:
-        dated, is_meant = exact, _same_path_test(part)
+    is_same = same_path(part)
+    if exact := [(when, entry) for when, entry in dated if any(_times(entry.session, is_same))]:
+        dated, is_meant = exact, is_same
     dated.sort(key=lambda one: one[0], reverse=True)
     best: EditFound | None = None
     best_rank = (0, _EARLY)
@@ -66,41 +102,14 @@ def find_edit(
             break
         if cancel is not None:
             cancel.check()
-        for index, uses in enumerate(tools(entry)):
-            for use in uses:
-                for edit in () if use.failed else use.edits:
-                    level = _level(edit, wanted) if is_meant(edit.path, entry.session) else 0
-                    rank = (level, use.at or _EARLY)
-                    # of two edits at one time the later in the conversation is the newer
-                    if level and rank >= best_rank:
-                        best_rank = rank
-                        best = EditFound(entry.session, index, use, edit, level > _CONTAINED)
+        for written in edits_in(entry, tools, is_meant):
+            level = _level(written.edit, wanted)
+            rank = (level, written.use.at or _EARLY)
+            # of two edits at one time the later in the conversation is the newer
+            if level and rank >= best_rank:
+                best_rank = rank
+                best = EditFound(written, level > _CONTAINED)
     return best
-
-
-PathTest = Callable[[str, Session], bool]
-
-
-def _path_test(part: str) -> PathTest:
-    """Return whether a changed path, as it is shown, contains the part (capitals ignored), or is the same file."""
-    folded = fold(part.removeprefix("./"))
-    same = _same_path_test(part)
-    return lambda path, session: folded in fold(shown_path(path, session.workspace)) or same(path, session)
-
-
-def _same_path_test(part: str) -> PathTest:
-    """Return whether a changed path is the same file as the path ``part``, links followed."""
-    meant = Path(part).absolute()
-    whole, name = os.path.realpath(meant), meant.name
-
-    def is_same(path: str, session: Session) -> bool:
-        # the name first, since links are looked up on the disk
-        if not path.endswith(name):
-            return False
-        changed = Path(session.workspace or "/", path)
-        return os.path.normpath(changed) == os.path.normpath(meant) or os.path.realpath(changed) == whole
-
-    return is_same
 
 
 def _times(session: Session, is_meant: PathTest) -> Iterator[datetime]:

@@ -13,7 +13,8 @@ import msgspec
 from rich.cells import cell_len
 
 from prima_tui.model.text import one_line, shown
-from prima_tui.search.blame import Blame, Written
+from prima_tui.search.blame import Blame
+from prima_tui.search.edits import Written
 from prima_tui.search.file_text import FileText
 from prima_tui.tui.code_colours import code_lines, language_of
 from prima_tui.tui.session_rows import age, label_text, title_text

@@ -76,8 +76,7 @@ class FileFinder:
 
     def edited(self, place: FilePlace, cancel: Cancel) -> str:
         """Return the path of the file in which an edit wrote the text, "" for none. Raises Cancelled."""
-        found = self._memory.find_edit(place.part, place.text, cancel)
-        return absolute_path(found.edit.path, found.session) if found else ""
+        return self._memory.edited_file(place.part, place.text, cancel)
 
     def document(self, change: SessionChange) -> tuple[Document, int | None]:
         """Return the changes of a session as a document, and the place of the exchange with the latest."""

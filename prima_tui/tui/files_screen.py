@@ -233,7 +233,7 @@ class FilesScreen(Screen[SessionPlace | None]):
             self._say_empty(Content(f"The history can't be read: {one_line(str(error))}"))
             return
         if text:
-            line = next((number for number, one in enumerate(view.file.lines) if text in one), -1)
+            line = view.blame.line_with(text)
             if line < 0:
                 self.notify("That text does not stand in the file any more; its edits are listed.", timeout=4)
                 self.remove_class("-lines")

@@ -91,7 +91,7 @@ class RoomScreen(WorkingScreen):
             room = f"{_PARTS * part / 100:g}fr"
             pane.styles.width, pane.styles.height = (room, None) if self._beside else (None, room)
 
-    def on_mount(self) -> None:
+    async def on_mount(self) -> None:
         """Textual's: as it was shared last; what else is to be done the class above does."""
         self._show_split()
 

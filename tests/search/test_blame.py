@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prima_tui.model.hits import Cancel, Cancelled
-from prima_tui.model.session import Session, TextEdit
-from prima_tui.search.blame import Written, blame, last_known_text
+from prima_tui.model.session import Session, TextEdit, ToolUse
+from prima_tui.search.blame import blame, last_known_text
+from prima_tui.search.edits import Written
 from prima_tui.search.file_text import MOST_LINES, FileText, file_on_disk, read_file_text
 from tests.world import Turn, World, session_id, write_lines
 
@@ -21,7 +22,7 @@ START = datetime(2026, 11, 1, 9, 0, tzinfo=UTC)
 def written(number: int, old: str, new: str) -> Written:
     """An edit of session number ``number``, a day after that of the number before."""
     session = Session(f"s{number}", "claude-code", "transcript", f"Session {number}")
-    return Written(session, 0, START + timedelta(days=number), TextEdit("/w/a.py", old, new))
+    return Written(session, 0, ToolUse(0, at=START + timedelta(days=number)), TextEdit("/w/a.py", old, new))
 
 
 def authors(text: str, *edits: Written) -> list[str]:
@@ -53,6 +54,19 @@ def test_lines_moved_by_hand_are_known_again_and_lines_nobody_wrote_are_nobodys(
     found = blame(FileText("/w/a.py", ("import os", "beta = 2", "", "alpha = 1")), [first])
     assert found.authors == (-1, 0, 0, 0)
     assert found.sureness[1] == "alike"
+
+
+def test_the_newest_edit_that_brought_a_line_in_has_it_though_its_text_stands_otherwise_now() -> None:
+    first = written(1, "", "alpha = 1\nbeta = 2\n")
+    second = written(2, "gamma = 3", "# why\nalpha = 1\ngamma = 4")
+    assert authors("alpha = 1\nbeta = 2", first, second) == ["s2", "s1"]
+
+
+def test_the_line_that_a_text_means_is_the_whole_one_the_newest_the_first() -> None:
+    lines = ("by hand: price", "first price", "second price", "second price", "price")
+    found = blame(FileText("/w/a.py", lines), [written(2, "", lines[2]), written(1, "", lines[1])])
+    asked = ("price ", "first price", "second", "pri", "hand", "absent", " ")
+    assert [found.line_with(part) for part in asked] == [4, 1, 2, 2, 0, -1, -1]
 
 
 def test_a_line_that_an_edit_only_held_is_told_as_kept() -> None:

@@ -39,7 +39,7 @@ def origin(memory: Memory, part: str, line: str) -> tuple[str, bool] | None:
     found = memory.find_edit(part, line)
     if found is None:
         return None
-    exchange = memory.conversation(found.session).exchanges[found.exchange_index]
+    exchange = memory.conversation(found.written.session).exchanges[found.written.exchange_index]
     return exchange.user, found.exact
 
 
@@ -66,8 +66,8 @@ def test_the_newest_edit_that_wrote_the_line_is_found(memory: Memory) -> None:
     assert origin(memory, "app.py", "   return 9090  # why ") == ("change third", True)
     found = memory.find_edit("app.py", "import sys")
     assert found is not None
-    assert found.explanation == "Because of second."
-    assert found.use.at == START + timedelta(days=1, seconds=20)
+    assert found.written.explanation == "Because of second."
+    assert found.written.use.at == START + timedelta(days=1, seconds=20)
 
 
 def test_an_edit_that_only_kept_the_line_comes_after_the_one_that_wrote_it(memory: Memory) -> None:
@@ -95,6 +95,88 @@ def test_lines_of_codex_patches_are_found(world: World) -> None:
     memory.refresh()
     assert origin(memory, "limits.py", "b") == ("limit it", True)
     assert origin(memory, "limits.py", "a") is None
+
+
+HISTORY = (
+    ("", "import os\n\ndef a():\n    return None\n\nprice = 3\ntotal = price\n"),
+    ("def a():", "def b():\n    return None\n\n\ndef a():"),
+    ("total = price", "total = price * 2"),
+    ("price = 3", "# in cents\nprice = 300"),
+    ("import os", "# removed by hand\nimport os\nimport sys"),
+    ("nothing that stands", "limit = 10"),
+)
+STANDS = """import sys
+import os
+
+def b():
+    return None
+
+
+def a():
+    return None
+
+price = 300
+total = price * 2
+limit = 10
+by_hand = 1
+"""
+
+
+@pytest.mark.parametrize("gone", [False, True])
+def test_every_way_to_ask_for_a_line_names_the_edit_that_stands_beside_it_on_the_screen(
+    world: World, gone: bool
+) -> None:
+    path = world.workspace / "app.py"
+    for number, (old, new) in enumerate(HISTORY):
+        edited(world, f"edit{number}", number, edit_of(str(path), old, new))
+    if not gone:
+        path.write_text(STANDS, "utf-8")
+    memory = world.memory()
+    memory.refresh()
+    blame = memory.blame(str(path))
+    lines = blame.file.lines
+    assert len(lines) > 8
+    for number, line in enumerate(lines):
+        author = blame.author(number)
+        found = memory.line_origin(str(path), number, line)
+        assert (found.written if found else None) == author
+        if line.strip() and lines.count(line) == 1:
+            found = memory.find_edit("app.py", line)
+            assert (found.written if found else None) == author, line
+
+
+def test_the_newest_edit_that_brought_a_line_in_is_named_beside_it(world: World) -> None:
+    path = world.workspace / "app.py"
+    for number, (old, new) in enumerate(HISTORY):
+        edited(world, f"edit{number}", number, edit_of(str(path), old, new))
+    path.write_text(STANDS, "utf-8")
+    memory = world.memory()
+    memory.refresh()
+    blame = memory.blame(str(path))
+    named = [author.session.id if (author := blame.author(line)) else None for line in range(len(blame.file.lines))]
+    of = [session_id(f"edit{number}") for number in range(len(HISTORY))]
+    assert named == [
+        of[4], of[0], None, of[1], of[1], of[1], of[1], of[0], of[0], None, of[3], of[2], of[5], None,
+    ]  # fmt: skip
+
+
+def test_a_file_too_large_to_be_looked_at_whole_is_answered_by_the_text(
+    world: World, memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = world.workspace / "app.py"
+    path.write_text("by hand\nimport sys\n", "utf-8")
+    monkeypatch.setattr("prima_tui.search.file_text.MOST_LINES", 1)
+    found = memory.line_origin(str(path), 1, "import sys\n")
+    assert found is not None and found.written.session.id == session_id("second")
+
+
+def test_a_link_to_a_file_is_that_file(world: World, memory: Memory) -> None:
+    (world.workspace / "app.py").write_text("import sys\n", "utf-8")
+    link = world.home / "link.py"
+    link.symlink_to(world.workspace / "app.py")
+    (world.home / "there").symlink_to(world.workspace)
+    found = memory.line_origin(str(world.home / "there" / "app.py"), 0, "import sys")
+    assert found is not None and found.written.session.id == session_id("second")
 
 
 def test_a_diff_shows_what_was_replaced() -> None:

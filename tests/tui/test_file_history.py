@@ -13,9 +13,10 @@ from textual.pilot import Pilot
 
 from prima_tui.memory import Memory
 from prima_tui.model.hits import Cancel, Cancelled
-from prima_tui.model.session import Session, TextEdit
-from prima_tui.search.blame import Blame, Written
+from prima_tui.model.session import Session, TextEdit, ToolUse
+from prima_tui.search.blame import Blame
 from prima_tui.search.changed_files import FilePlace
+from prima_tui.search.edits import Written
 from prima_tui.search.file_text import FileText
 from prima_tui.tui.app import PrimaApp
 from prima_tui.tui.blame_pane import BlamePane
@@ -402,7 +403,7 @@ def test_what_stands_under_the_mouse_in_an_extract(line: str, column: int, files
 def test_an_edit_without_a_time_is_not_said_to_be_of_now() -> None:
     one = Session(source="codex", id="1", title="A", label="[codex]")
     two = Session(source="codex", id="2", title="B", label="[codex]")
-    edits = tuple(Written(session, 0, None, TextEdit("a", new="x = 1")) for session in (one, one, two))
+    edits = tuple(Written(session, 0, ToolUse(0), TextEdit("a", new="x = 1")) for session in (one, one, two))
     view = blame_view(Blame(FileText("/a", ("x = 1",)), edits, (0,), ("wrote",)))
     assert [text for text, style in line_facts(view, 0, NOW) if style == "age"] == []
     assert view.conversations == 2
