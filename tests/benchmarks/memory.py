@@ -1,8 +1,9 @@
-"""Resident memory of the service over a history: at rest, after many searches, at its peak.
+"""Resident memory of the service over a history: at rest, in the course of many searches, at its peak.
 
-    python -m tests.benchmarks.memory WORKSPACE [--searches 10000]
+    python -m tests.benchmarks.memory WORKSPACE [--all] [--searches 10000] [--modes keyword] [--index SECONDS]
 
-HOME and the XDG folders are those of the environment.
+HOME and the XDG folders are those of the environment. With ``--index`` the index of meanings grows for so long before
+anything is measured; the searches take the modes in turn.
 """
 
 from __future__ import annotations
@@ -15,10 +16,13 @@ from pathlib import Path
 
 from prima_tui.config import load_settings
 from prima_tui.memory import Memory
+from prima_tui.model.hits import MODES
 from prima_tui.sources.base import Scope
 from tests.benchmarks.figures import figure
 
 QUERIES = ("login", "session cookie", "retry", "the", "a", "vector store", "zzyzx", "qui_mu", "agent:codex test")
+LOOKS = (0.1, 0.5, 1.0)
+"""After such parts of the searches the memory is looked at."""
 
 
 def status(name: str) -> float:
@@ -27,31 +31,40 @@ def status(name: str) -> float:
     return int(text.split(f"{name}:")[1].split()[0]) / 1000
 
 
+def show(name: str, megabytes: float) -> None:
+    """Print a figure."""
+    shown = figure("memory", f"memory: {name}", [megabytes], "MB")
+    print(f"{shown.name:48} median {shown.median:8.1f}  worst {shown.worst:8.1f} MB  n=1", flush=True)
+
+
 def main() -> None:
     """Open, search, print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("workspace", type=Path)
+    parser.add_argument("--all", action="store_true", help="every workspace; the index is in the user's data folder")
     parser.add_argument("--searches", type=int, default=10_000)
+    parser.add_argument("--modes", default="keyword", help="keyword, semantic, combined: some of them, with commas")
+    parser.add_argument("--index", type=float, default=0.0, metavar="SECONDS")
     given = parser.parse_args()
+    modes = [mode for mode in MODES if mode in given.modes.split(",")]
     workspace = given.workspace.absolute()
-    scope = Scope(workspace=workspace, everywhere=False, home=Path.home(), env=dict(os.environ))
+    scope = Scope(workspace=workspace, everywhere=given.all, home=Path.home(), env=dict(os.environ))
     memory = Memory(scope, load_settings(workspace))
     memory.refresh()
+    if given.index:
+        memory.update_index(given.index)
     memory.search("login", "keyword")
     gc.collect()
-    rest = status("VmRSS")
+    show("at rest, all text loaded", status("VmRSS"))
     chance = random.Random(3)
-    for _ in range(given.searches):
+    looks = {max(1, round(part * given.searches)) for part in LOOKS}
+    for number in range(1, given.searches + 1):
         query = chance.choice(QUERIES)
-        memory.search(query[: chance.randint(1, len(query))], "keyword", limit=20)
-    gc.collect()
-    for name, value in (
-        ("memory: at rest, all text loaded", rest),
-        (f"memory: after {given.searches:,} searches", status("VmRSS")),
-        ("memory: at its peak", status("VmHWM")),
-    ):
-        shown = figure("memory", name, [value], "MB")
-        print(f"{name:48} median {shown.median:8.1f}  worst {shown.worst:8.1f} MB  n=1", flush=True)
+        memory.search(query[: chance.randint(1, len(query))], modes[number % len(modes)], limit=20)
+        if number in looks:
+            gc.collect()
+            show(f"after {number:,} searches", status("VmRSS"))
+    show("at its peak", status("VmHWM"))
 
 
 if __name__ == "__main__":
