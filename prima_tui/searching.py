@@ -29,6 +29,8 @@ from prima_tui.stores import Stores
 
 if TYPE_CHECKING:
     from prima_tui.search.combined import Found
+    from prima_tui.search.library import Library
+    from prima_tui.search.semantic_hits import SemanticHits
 
 
 _DOCUMENTS_SHOWN = 5
@@ -187,7 +189,7 @@ class Searching(Stores):
         self.log.note(warning_lines("session history", problems))
         return found
 
-    def _similar(self, library: object, query: Query, cancel: Cancel) -> list[object]:
+    def _similar(self, library: Library, query: Query, cancel: Cancel) -> SemanticHits:
         from prima_tui.index.vector_file import rebuild_due
         from prima_tui.search.semantic import search_semantic
 
@@ -195,8 +197,7 @@ class Searching(Stores):
         index.load_if_free()
         if index.other_model:
             raise ModelUnavailable(rebuild_due(index.other_model, self._model().name))
-        found = search_semantic(library, index, query, self._model().query, cancel)  # type: ignore[arg-type]
-        return [hit for hit in found if not self.forgotten.holds(*hit.session.key)]
+        return search_semantic(library, index, query, self._model().query, cancel, self.forgotten.holds)
 
     def _with_exchanges(self, found: Sequence[Found]) -> list[Hit]:
         history = self._open()

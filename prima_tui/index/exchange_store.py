@@ -52,18 +52,6 @@ class Row(msgspec.Struct, frozen=True):
     hash: str
 
 
-class Similar(msgspec.Struct, frozen=True, gc=False):
-    """The best exchange of one transcript for a query vector."""
-
-    path: str
-    number: int
-    source: str
-    session_id: str
-    position: int
-    similarity: float
-    hash: str
-
-
 class FileState(msgspec.Struct, frozen=True):
     """A file that is now indexed whole, in this state; ``rows`` are all (number, position, hash) it consists of."""
 

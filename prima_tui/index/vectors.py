@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 import numpy as np
 
-from prima_tui.index.exchange_store import ExchangeStore, Similar
+from prima_tui.index.exchange_store import ExchangeStore
+from prima_tui.index.similar import SimilarExchanges, Transcript
 from prima_tui.index.vector_file import FLOOR, StoredCopy, stacked
 from prima_tui.model.hits import Cancel
 
@@ -23,10 +24,6 @@ _ROWS_AT_ONCE = 2_048
 """Taken over in one go: a few milliseconds, in which no other thread of the process runs."""
 _HASH_BYTES = 32
 """Of the key of a text, which is written in hexadecimal."""
-
-
-_Transcript = tuple[str, int, str, str]
-"""Where exchanges come from and whose they are: path, number in the file, source, session id."""
 
 
 class SemanticIndex(ExchangeStore, StoredCopy):
@@ -46,8 +43,8 @@ class SemanticIndex(ExchangeStore, StoredCopy):
     # -- the copy in memory -------------------------------------------------------------------------------------
 
     def _let_go(self) -> None:
-        self._transcripts: dict[_Transcript, int] = {}
-        self._by_number: list[_Transcript] = []
+        self._transcripts: dict[Transcript, int] = {}
+        self._by_number: list[Transcript] = []
         # of each row of the matrix, in its order
         self._positions = array("i")
         self._hashes = bytearray()
@@ -68,7 +65,7 @@ class SemanticIndex(ExchangeStore, StoredCopy):
             self._hashes += b"".join(key.encode()[:_HASH_BYTES].ljust(_HASH_BYTES, b"\0") for key in columns["hash"])
         self._states = dict(store.execute("SELECT path, state FROM store.files").fetchall())
 
-    def _number(self, transcript: _Transcript) -> int:
+    def _number(self, transcript: Transcript) -> int:
         number = self._transcripts.setdefault(transcript, len(self._by_number))
         if number == len(self._by_number):
             self._by_number.append(transcript)
@@ -83,14 +80,15 @@ class SemanticIndex(ExchangeStore, StoredCopy):
             rows = gone.get((path, number))
             if rows:
                 mine = self._matrix.rows_of(owner)
-                said = zip(*self._of_rows(np.array(mine, np.int64)), strict=True)
+                positions, hashes = self._of_rows(np.array(mine, np.int64))
+                said = zip(positions.tolist(), hashes.astype(str).tolist(), strict=True)
                 self._matrix.remove(row for row, one in zip(mine, said, strict=True) if one in rows)
 
-    def _of_rows(self, rows: NDArray[np.int64]) -> tuple[list[int], list[str]]:
-        """Return the positions and the hashes of rows."""
+    def _of_rows(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.bytes_]]:
+        """Return the positions and the hashes of rows, copied."""
         positions = np.frombuffer(self._positions, np.int32)[rows]
         hashes = np.frombuffer(self._hashes, f"S{_HASH_BYTES}")[rows]
-        return positions.tolist(), hashes.astype(str).tolist()
+        return positions, hashes
 
     def state_of(self, path: str) -> str | None:
         """Return the state in which a file is indexed whole, None if it isn't."""
@@ -100,7 +98,7 @@ class SemanticIndex(ExchangeStore, StoredCopy):
         """Return the number of exchanges in memory."""
         return len(self._matrix)
 
-    def similar(self, vector: Vector, cancel: Cancel | None = None) -> list[Similar]:
+    def similar(self, vector: Vector, cancel: Cancel | None = None) -> SimilarExchanges:
         """Compare the query's vector with every exchange in memory by cosine; return the best of each transcript.
 
         Those below 0.3 are dropped. Raises Cancelled, ModelUnavailable when the vector is of another size.
@@ -108,11 +106,7 @@ class SemanticIndex(ExchangeStore, StoredCopy):
         with self._lock:
             found = self._nearest(vector, FLOOR, cancel or Cancel())
             transcripts = [self._by_number[owner] for owner in found.owners.tolist()]
-            columns = zip(transcripts, *self._of_rows(found.rows), found.cosines.tolist(), strict=True)
-            return [
-                Similar(path, number, source, session_id, position, cosine, key)
-                for (path, number, source, session_id), position, key, cosine in columns
-            ]
+            return SimilarExchanges(transcripts, *self._of_rows(found.rows), found.cosines)
 
     # -- the file as a whole ------------------------------------------------------------------------------------
 

@@ -58,9 +58,9 @@ def rescaled(score: Points, best: float) -> Points:
     return score / best * 100.0 if best > 0 else score * 0.0
 
 
-def found_by_both(by_word: float, by_meaning: float) -> float:
-    """Return the score of a session that was found both ways, from its two scores on the same range."""
-    return max(by_word, by_meaning) * FOUND_BY_BOTH
+def found_by_both(higher: Points) -> Points:
+    """Return the score of a session that was found both ways, or of many, from the higher of its two scores."""
+    return higher * FOUND_BY_BOTH
 
 
 def aware(time: datetime) -> datetime:

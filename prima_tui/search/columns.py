@@ -249,6 +249,17 @@ class Columns:
         """Source and id of each session to its row."""
         return {entry.session.key: row for row, entry in enumerate(self._entries)}
 
+    @cached_property
+    def row_of_place(self) -> dict[tuple[str, int], int]:
+        """(file path, transcript number) to the row of the session that it belongs to."""
+        return {(part.path, part.number): row for row, entry in enumerate(self._entries) for part in entry.parts}
+
+    @cached_property
+    def linked(self) -> Flags:
+        """Whether another session goes on from a copy of each, or it was forked from another."""
+        links = (bool(entry.session.continued_by or entry.session.copied_from) for entry in self._entries)
+        return np.fromiter(links, np.bool_, len(self._entries))
+
     def _others(self, other: Callable[[Entry], str]) -> Rows:
         rows = np.full(len(self._entries), -1, np.int64)
         for row, entry in enumerate(self._entries):

@@ -7,7 +7,6 @@ hits come alone, with a warning that says why.
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
@@ -15,8 +14,8 @@ import msgspec
 import numpy as np
 
 from prima_tui.errors import PrimaError
-from prima_tui.index.exchange_store import Similar
 from prima_tui.index.messages import MessageTable
+from prima_tui.index.similar import Similar
 from prima_tui.model.hits import Cancel, Hit, Mode, Reason
 from prima_tui.model.on_demand import OnDemand
 from prima_tui.model.query import Query
@@ -26,8 +25,8 @@ from prima_tui.model.text import fold
 from prima_tui.search.alike import alike
 from prima_tui.search.keyword import find_words, search_keyword
 from prima_tui.search.keyword_hits import KeywordHit, KeywordHits
-from prima_tui.search.library import Entry, Library, newest_first
-from prima_tui.search.semantic import SemanticHit
+from prima_tui.search.library import Entry, Library
+from prima_tui.search.semantic_hits import SemanticHit, SemanticHits
 from prima_tui.search.tools import ToolTexts
 from prima_tui.sources.assemble import place_in_conversation
 
@@ -63,7 +62,7 @@ class Found(msgspec.Struct, frozen=True, gc=False):
 def search(
     library: Library,
     table: MessageTable,
-    similar: Callable[[Query, Cancel], list[object]],
+    similar: Callable[[Query, Cancel], SemanticHits],
     query: Query,
     mode: Mode,
     now: datetime,
@@ -76,11 +75,11 @@ def search(
     ``tool_texts`` gives what tools were given and gave back, for a query that asks for it.
     """
     by_word = KeywordHits.listed(library, np.zeros(0, np.int64))
-    by_meaning: list[SemanticHit] = []
+    by_meaning = SemanticHits.none()
     failed = False
     if mode != "keyword" and query.text:
         try:
-            by_meaning = similar(query, cancel)  # type: ignore[assignment]
+            by_meaning = similar(query, cancel)
         except PrimaError as error:
             failed = True
             warnings.insert(0, f"search by meaning is off, these are keyword results: {error}")
@@ -99,55 +98,42 @@ def _found_by_word(hit: KeywordHit) -> Found:
     return _found(hit.entry, hit.entry.session, hit.score, hit, None)
 
 
-def _on_one_scale(library: Library, by_word: KeywordHits, by_meaning: Sequence[SemanticHit]) -> Sequence[Found]:
+def _on_one_scale(library: Library, by_word: KeywordHits, by_meaning: SemanticHits) -> Sequence[Found]:
     """Return the hits of both halves in one order: best score first, ties newest first."""
-    rows_found = dict(zip(by_word.rows.tolist(), range(len(by_word)), strict=True)) if by_meaning else {}
-    best = float(by_word.scores.max(initial=0.0))
-    scores = rescaled(by_word.scores, best).tolist()
-    ages: list[float] = by_word.rows.tolist()  # rows stand newest first
-    meanings: list[int] = [-1] * len(by_word)
-    """For each hit the place of what was found of it by meaning; the first hits are those found by word."""
-    for number, hit in enumerate(by_meaning):
-        score = rescaled(hit.similarity, 1.0)
-        row = library.columns.row_of.get(hit.session.key)
-        place = None if row is None else rows_found.get(row)
-        if place is not None:
-            scores[place] = found_by_both(scores[place], score)
-            meanings[place] = number
-        else:
-            scores.append(score)
-            ages.append(_age_among(library.entries, hit.session) if row is None else row)
-            meanings.append(number)
-    order = np.lexsort((np.array(ages), -np.array(scores)))
+    # one more than there are rows: row -1 is that of sessions in no library
+    place_of_row = np.full(len(library.entries) + 1, -1, np.int64)
+    place_of_row[by_word.rows] = np.arange(len(by_word))
+    places = place_of_row[by_meaning.rows]
+    both, alone = np.flatnonzero(places >= 0), np.flatnonzero(places < 0)
+    by_likeness = rescaled(by_meaning.similarities, 1.0)
+    of_words = rescaled(by_word.scores, float(by_word.scores.max(initial=0.0)))
+    of_words[places[both]] = found_by_both(np.maximum(of_words[places[both]], by_likeness[both]))
+    # the first hits are those found by word; for each hit the place of what was found of it by meaning
+    meanings = np.concatenate((np.full(len(by_word), -1), alone))
+    meanings[places[both]] = both
+    scores = np.concatenate((of_words, by_likeness[alone]))
+    order = np.lexsort((np.concatenate((by_word.rows, by_meaning.ages[alone])), -scores))
 
     def found(at: int) -> Found:
         place = int(order[at])
+        number = int(meanings[place])
         word = by_word[place] if place < len(by_word) else None
-        meaning = by_meaning[meanings[place]] if meanings[place] >= 0 else None
-        session = word.entry.session if word else by_meaning[meanings[place]].session
-        return _found(library.by_key.get(session.key), session, scores[place], word, meaning)
+        meaning = by_meaning[number] if number >= 0 else None
+        session = word.entry.session if word else by_meaning[number].session
+        return _found(library.by_key.get(session.key), session, float(scores[place]), word, meaning)
 
     return OnDemand(len(order), found)
 
 
-def _age_among(entries: Sequence[Entry], session: Session) -> float:
-    """Return where a session that is in no library would stand between the rows."""
-    return bisect_left(entries, True, key=lambda entry: newest_first(entry.session) < newest_first(session)) - 0.5
-
-
-def _with_phrases(
-    hits: Sequence[SemanticHit], library: Library, table: MessageTable, query: Query
-) -> list[SemanticHit]:
+def _with_phrases(hits: SemanticHits, library: Library, table: MessageTable, query: Query) -> SemanticHits:
     """Keep the hits whose session has a message with each quoted phrase as it stands."""
     phrases = list(dict.fromkeys(map(fold, query.phrases)))
     found = find_words(phrases, "", library, lambda some, within: table.find(some, "", within=within))
-    held: dict[tuple[str, str], np.ndarray] = {}
-    for part, holds in zip(found.parts.tolist(), found.counts > 0, strict=True):
-        entry = library.by_number.get(part)
-        if entry is not None:
-            key = entry.session.key
-            held[key] = held[key] | holds if key in held else holds
-    return [hit for hit in hits if (holds := held.get(hit.session.key)) is not None and holds.all()]
+    # one more than there are rows: row -1 is that of sessions in no library
+    held = np.zeros((len(library.entries) + 1, len(phrases)), np.bool_)
+    rows = library.columns.entries_of(found.parts)
+    np.logical_or.at(held, rows[rows >= 0], found.counts[rows >= 0] > 0)
+    return hits.only(np.logical_and.reduce(held, axis=1)[hits.rows])
 
 
 def _found(

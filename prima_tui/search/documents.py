@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from prima_tui.documents.collections import Collection, names_of
 from prima_tui.errors import ModelUnavailable, PrimaError
 from prima_tui.index.documents import DocumentIndex, Near, StoredDocument, documents_rebuild_due
-from prima_tui.index.exchange_store import Similar
+from prima_tui.index.similar import Similar
 from prima_tui.index.vector_file import FLOOR
 from prima_tui.model.documents import DocumentHit
 from prima_tui.model.hits import Cancel, Hit, Mode
@@ -23,7 +23,7 @@ from prima_tui.search.combined import Found
 from prima_tui.search.keyword import query_words
 from prima_tui.search.library import Entry, Library
 from prima_tui.search.questions import content_words, shares
-from prima_tui.search.semantic import SemanticHit
+from prima_tui.search.semantic_hits import SemanticHit, SemanticHits
 from prima_tui.sources.assemble import Part
 
 if TYPE_CHECKING:
@@ -64,8 +64,8 @@ class DocumentSearch:
         """
         library = self._library()
 
-        def similar(query: Query, cancel: Cancel) -> list[object]:
-            return list(self._similar(library, query, embed, cancel))
+        def similar(query: Query, cancel: Cancel) -> SemanticHits:
+            return self._similar(library, query, embed, cancel)
 
         found = combined.search(library, self._index.table, similar, query, mode, now, cancel, warnings)
         words = query_words(query)
@@ -146,9 +146,7 @@ class DocumentSearch:
         cancel.check()
         return self._index.near(vector, cancel, floor)
 
-    def _similar(
-        self, library: Library, query: Query, embed: Callable[[str], Vector], cancel: Cancel
-    ) -> list[SemanticHit]:
+    def _similar(self, library: Library, query: Query, embed: Callable[[str], Vector], cancel: Cancel) -> SemanticHits:
         best: dict[str, SemanticHit] = {}
         for near in self._near(query, embed, cancel):
             entry = library.by_place.get((near.path, near.position))
@@ -157,7 +155,7 @@ class DocumentSearch:
                 continue
             place = Similar(near.path, near.position, _SOURCE, entry.session.id, 0, near.similarity, "")
             best[near.path] = SemanticHit(entry.session, near.similarity, place)
-        return [hit for hit in best.values() if matches(query, hit.session)]
+        return SemanticHits.listed(library, [hit for hit in best.values() if matches(query, hit.session)])
 
     def _best_place(self, found: Found, library: Library, words: Sequence[str]) -> Place | None:
         """Return the chunk to show: one with all words, else the nearest in meaning, else one with most words."""

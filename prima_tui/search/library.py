@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -18,7 +19,7 @@ from prima_tui.sources.assemble import Assembled
 if TYPE_CHECKING:
     from prima_tui.search.columns import Columns
 
-__all__ = ["Entry", "Library", "build_library", "folded_paths", "listed", "newest_first", "numbered"]
+__all__ = ["Entry", "Library", "ages_among", "build_library", "folded_paths", "listed", "newest_first", "numbered"]
 
 _EARLY = datetime.min.replace(tzinfo=UTC)
 
@@ -66,6 +67,21 @@ def listed(library: Library, query: Query) -> list[Session]:
 def newest_first(session: Session) -> tuple[datetime, datetime, str]:
     """Return a sort key (to be reversed): last activity, then start, then id for a stable order."""
     return (session.ended_at or _EARLY, session.started_at or _EARLY, session.id)
+
+
+def ages_among(entries: Sequence[Entry], sessions: Iterable[Session]) -> list[float]:
+    """Return for sessions that are not among the entries where they would stand between them, newest first.
+
+    The number lies between those of two entries (the first one's is 0), and is another one for each session.
+    """
+    several = list(sessions)
+    ages = [0.0] * len(several)
+    order = sorted(range(len(several)), key=lambda place: newest_first(several[place]), reverse=True)
+    for rank, place in enumerate(order, 1):
+        mine = newest_first(several[place])
+        before = bisect_left(entries, True, key=lambda entry, mine=mine: newest_first(entry.session) < mine)  # type: ignore[misc]
+        ages[place] = before - 1 + rank / (len(several) + 1)
+    return ages
 
 
 def build_library(

@@ -22,7 +22,7 @@ def combine(keyword: Mapping[Key, float], similarity: Mapping[Key, float]) -> di
     scores = {key: rescaled(score, best) for key, score in keyword.items()}
     for key, cosine in similarity.items():
         alike = rescaled(cosine, 1.0)
-        scores[key] = found_by_both(scores[key], alike) if key in scores else alike
+        scores[key] = found_by_both(max(scores[key], alike)) if key in scores else alike
     return scores
 
 
