@@ -210,7 +210,7 @@ def search(
     from prima_tui import output, output_text
 
     memory = open_memory(workspace, reach)
-    snapshot = memory.refresh()
+    snapshot = memory.refresh_by_word() if mode == "keyword" else memory.refresh()
     notes = list(memory.settings.problems)
     if mode != "keyword":
         sessions, documents = memory.update_both(budget, report_progress)
@@ -220,6 +220,8 @@ def search(
     warn([*answer.warnings, *notes, *snapshot.warnings], as_json)
     document = output.search_json(answer, [*notes, *snapshot.warnings]) if as_json else None
     print_result(document, lambda: output_text.search_text(answer))
+    if mode == "keyword":
+        memory.keep_by_word()
 
 
 @program.command()

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from prima_tui.extracts import is_substantial
-from prima_tui.model.hits import Cancel, SourceStatus
+from prima_tui.model.hits import Cancel, Snapshot, SourceStatus
 from prima_tui.model.session import Exchange, Session, ToolUse
 from prima_tui.search.library import Entry
+from prima_tui.sources.base import KnownFile, SourceFile, state_of
 from prima_tui.sources.reading import FileReading, unpack_exchanges
 from prima_tui.sources.reading_tools import FileTools, TranscriptTools
 from prima_tui.upkeep import Upkeep
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from prima_tui.index.tool_store import Blocks
     from prima_tui.index.update import FileShare
     from prima_tui.tool_history import ToolHistory
+
+_READ_BYTES = 4 * 1024 * 1024
+"""So much of files is read in less time than the database takes to be loaded and asked."""
 
 
 class History(Upkeep):
@@ -59,12 +63,23 @@ class History(Upkeep):
         What can be had from neither is left out.
         """
         pairs = [(path, number) for path, number in dict.fromkeys(wanted) if path in self._known]
-        found = self._catalog.exchanges((self._known[path].file, number) for path, number in pairs)
-        missing = list(dict.fromkeys(path for path, number in pairs if (path, number) not in found))
-        for texts in self._backlog.read([self._known[path].file for path in missing]):
-            for number, packed in enumerate(texts.exchanges):
-                found[texts.reading.file.path, number] = unpack_exchanges(packed)
+        files = {path: self._known[path].file for path, _number in pairs}
+        found: dict[tuple[str, int], tuple[Exchange, ...]] = {}
+        if "_catalog" not in vars(self) and sum(file.size for file in files.values()) <= _READ_BYTES:
+            found = self._read_exchanges(files.values())
+        if missing := [pair for pair in pairs if pair not in found]:
+            found |= self._catalog.exchanges((files[path], number) for path, number in missing)
+            found |= self._read_exchanges(
+                {path: files[path] for path, number in missing if (path, number) not in found}.values()
+            )
         return found
+
+    def _read_exchanges(self, files: Iterable[SourceFile]) -> dict[tuple[str, int], tuple[Exchange, ...]]:
+        return {
+            (texts.reading.file.path, number): unpack_exchanges(packed)
+            for texts in self._backlog.read(list(files))
+            for number, packed in enumerate(texts.exchanges)
+        }
 
     def conversation(self, entry: Entry) -> tuple[Exchange, ...]:
         """Return all exchanges of a session, its parts one after the other, what two parts share once."""
@@ -133,6 +148,54 @@ class History(Upkeep):
                 said = tuple((number, entry.session, agent) for number, entry, agent in rows)
                 shares.append(FileShare(known.file, said))
         return shares
+
+    def refresh_by_word(self) -> Snapshot:
+        """Look at the files for one search by word: where none changed, the library is what was kept of it.
+
+        No session is read then before it is found, and the snapshot tells none. Else it is what :meth:`refresh` does.
+        """
+        with self._refreshing:
+            if not self._known and not self._snapshot.complete:
+                self._forgotten_version = self._forgotten.look()
+                if self._take_kept(self._list()):
+                    return self._snapshot
+        return self.refresh()
+
+    def _take_kept(self, files: Mapping[str, SourceFile]) -> bool:
+        """Have the library as it was kept for searching, if these are the files; False when anything is missing."""
+        # lists need none of these
+        from prima_tui.index.messages import MessageTable
+        from prima_tui.index.word_indexes import WordIndexes
+        from prima_tui.kept_words import KeptWords
+
+        states = {path: state_of(file) for path, file in files.items()}
+        kept = KeptWords(self._last).load(states)
+        if kept is None:
+            return False
+        table = MessageTable()
+        table.adopt(kept.parts)
+        table.use(WordIndexes(self._catalog_path.with_name("words"), self._note).all(), states)
+        if not table.is_all_indexed():
+            return False
+        table.leave_out(kept.left_out)
+        with self._loading:
+            self._known = {
+                path: KnownFile(file, kept.parts[path][1] if path in kept.parts else 0, kept.problems.get(path, ()))
+                for path, file in files.items()
+            }
+            self._table, self.library = table, kept.library
+        warnings = self._all_warnings()
+        self._snapshot = Snapshot((), len(files), len(files), False, tuple(warnings))
+        return True
+
+    def keep_by_word(self) -> None:
+        """Keep the library for the next search by word, if it is whole and all of its messages are in word indexes."""
+        with self._refreshing:
+            if self._snapshot.complete and not self._unloaded and self.table.is_all_indexed():
+                from prima_tui.kept_words import KeptWords
+
+                states = {path: state_of(known.file) for path, known in self._known.items()}
+                KeptWords(self._last).keep(states, self._known, self.table.parts(), self.library)
 
     def earns_extract(self, session: Session) -> bool:
         """Tell whether a session is substantial and of a source whose sessions get extracts."""

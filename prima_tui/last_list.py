@@ -122,17 +122,24 @@ class LastList:
         """Keep a complete history for the next start, where the disk allows it."""
         entries = tuple(LastEntry(one.session, one.parts, one.title, one.paths) for one in library.entries)
         content = msgspec.msgpack.encode(LastHistory(self.made_by(), tuple(files), entries))
-        new = self.path.with_name(f".{self.path.name}.{os.getpid()}")
-        try:
-            private_folder(self.path.parent.parent)
-            private_folder(self.path.parent)
-            descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(content)
-            new.replace(self.path)
-        except OSError:
-            with contextlib.suppress(OSError):
-                new.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            replace_private(self.path, content)
+
+
+def replace_private(path: Path, content: bytes) -> None:
+    """Write a file of the cache that its owner alone can read, whole or not at all. Raises OSError."""
+    new = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        private_folder(path.parent.parent)
+        private_folder(path.parent)
+        descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+        new.replace(path)
+    except OSError:
+        with contextlib.suppress(OSError):
+            new.unlink(missing_ok=True)
+        raise
 
 
 _DECODER = msgspec.msgpack.Decoder(LastHistory)

@@ -91,6 +91,17 @@ class Memory(Searching):
             report(Snapshot(last))
         return self._open().refresh(report, cancel)
 
+    def refresh_by_word(self) -> Snapshot:
+        """Look at the files for one search by word: where none changed, no session is read that it doesn't find.
+
+        The snapshot tells no sessions then.
+        """
+        return self._open().refresh_by_word()
+
+    def keep_by_word(self) -> None:
+        """Keep what the next :meth:`refresh_by_word` takes, if the history is one in which that saves time."""
+        self._open().keep_by_word()
+
     def session(self, identifier: str) -> Session:
         """Return the session with this id, or the only one whose id starts so. Raises UsageError when there is none."""
         sessions = [entry.session for entry in self._open().library.entries]

@@ -101,7 +101,7 @@ class Searching(Stores):
             warnings,
             history.tool_texts,
         )
-        similar = () if found or not query.text else combined.alike(library, query, cancel)
+        similar: Sequence[Session] = () if found or not query.text else self._alike(library, query, cancel)
         words = query_words(query)
         past = () if found else self._past(query, words, now)
         extracts = search_extracts(self.extracts_folder, query, words, now)[: limit or None] if deep else ()
@@ -178,6 +178,11 @@ class Searching(Stores):
         return (
             documents.text(path) if documents else DocumentText(path, "", problem="the project has no memory any more")
         )
+
+    def _alike(self, library: Library, query: Query, cancel: Cancel) -> Sequence[Session]:
+        from prima_tui.search.alike import alike
+
+        return alike(library, query, cancel)
 
     def _past(self, query: Query, words: Sequence[str], now: datetime) -> list[PastEntry]:
         from prima_tui.search.past import search_past

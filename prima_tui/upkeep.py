@@ -202,6 +202,8 @@ class Upkeep:
         """Have every known message in the table: lists don't need them, so they come with the first words searched."""
         with self._loading:
             waiting = list(self._unloaded.values())
+            if not waiting and "_catalog" not in vars(self):
+                return  # what was kept is in the table
             if waiting:
                 self.table.reserve((one.file.path, one.transcripts) for one in waiting)
             for known in self._catalog.load_messages(waiting, self.table, list(self._known.values())):
@@ -332,9 +334,7 @@ class Upkeep:
             )
 
     def _show(self, done: int, total: int, report: Callable[[Snapshot], None] | None) -> Snapshot:
-        warnings = [line for lines in self._warnings().values() for line in lines]
-        warnings += warning_lines("sources", self._plug_in_problems)
-        self._log.note(warnings)
+        warnings = self._all_warnings()
         sessions = tuple(entry.session for entry in self.library.entries if not is_hidden(entry.session))
         hidden = len(self.library.entries) - len(sessions)
         self._snapshot = Snapshot(sessions, done, total, done >= total, tuple(warnings), hidden)
@@ -345,6 +345,13 @@ class Upkeep:
         if report:
             report(self._snapshot)
         return self._snapshot
+
+    def _all_warnings(self) -> list[str]:
+        """Return everything that could not be listed, read or loaded, a line each; the startup log has them too."""
+        warnings = [line for lines in self._warnings().values() for line in lines]
+        warnings += warning_lines("sources", self._plug_in_problems)
+        self._log.note(warnings)
+        return warnings
 
     def _keep(self) -> None:
         """Keep the list for the next start."""

@@ -20,7 +20,7 @@ from prima_tui.index.rows import insert_rows
 from prima_tui.index.tool_store import TOOL_TABLE_NAMES, TOOL_TABLES, ToolStore
 from prima_tui.index.word_indexes import WORTH_IT_BYTES, WordIndexes
 from prima_tui.model.session import Exchange
-from prima_tui.sources.base import READER_VERSION, KnownFile, SourceFile
+from prima_tui.sources.base import KnownFile, SourceFile, state_of
 from prima_tui.sources.reading import FileReading, FileTexts, unpack_exchanges
 
 _MIGRATIONS = [
@@ -47,7 +47,7 @@ class Catalog:
         self._file = DatabaseFile(path, "prima-tui catalog", _MIGRATIONS, notice=notice)
         self._notice = notice
         self._swept = False
-        self.tools = ToolStore(self._file, _state, notice)
+        self.tools = ToolStore(self._file, state_of, notice)
         self._words = WordIndexes(path.with_name("words"), notice)
 
     def load(self, files: Sequence[SourceFile]) -> list[FileReading]:
@@ -81,7 +81,7 @@ class Catalog:
         """
         wanted = {known.file.path: known for known in files}
         if files or self._words.changed():
-            states = {known.file.path: _state(known.file) for known in (*every, *files)}
+            states = {known.file.path: state_of(known.file) for known in (*every, *files)}
             lost = table.use(self._words.all(), states)
             wanted |= {known.file.path: known for known in every if known.file.path in lost}
         waiting = [known for path, known in wanted.items() if not table.is_indexed(path)]
@@ -128,7 +128,7 @@ class Catalog:
                 first = _next_id(store)
                 ids = range(first, first + len(batch))
                 rows = [
-                    (file_id, file.source, file.path, _state(file), _ENCODER.encode(texts.reading))
+                    (file_id, file.source, file.path, state_of(file), _ENCODER.encode(texts.reading))
                     for file_id, texts in zip(ids, batch, strict=True)
                     if (file := texts.reading.file)
                 ]
@@ -162,7 +162,7 @@ class Catalog:
 
     def exchanges(self, wanted: Iterable[tuple[SourceFile, int]]) -> dict[tuple[str, int], tuple[Exchange, ...]]:
         """Return the exchanges of (file, transcript number) pairs, as far as the catalog knows them in that state."""
-        pairs = list(dict.fromkeys((file.path, _state(file), number) for file, number in wanted))
+        pairs = list(dict.fromkeys((file.path, state_of(file), number) for file, number in wanted))
         if not pairs:
             return {}
         found: dict[tuple[str, int], tuple[Exchange, ...]] = {}
@@ -177,7 +177,7 @@ class Catalog:
                     {
                         "paths": [path for path, _state, _number in pairs],
                         "states": [state for _path, state, _number in pairs],
-                        "numbers": [number for _path, _state, number in pairs],
+                        "numbers": [number for _path, state_of, number in pairs],
                     },
                 ).fetchall()
         except (StoreBusy, StoreUnusable, duckdb.Error) as error:
@@ -209,7 +209,7 @@ _WANTED = "(SELECT unnest($paths) AS path, unnest($states) AS state)"
 
 
 def _wanted(files: Sequence[SourceFile]) -> dict[str, object]:
-    return {"paths": [file.path for file in files], "states": [_state(file) for file in files]}
+    return {"paths": [file.path for file in files], "states": [state_of(file) for file in files]}
 
 
 def _delete(store: duckdb.DuckDBPyConnection, paths: Sequence[str]) -> None:
@@ -247,11 +247,6 @@ def _insert_texts(store: duckdb.DuckDBPyConnection, batch: Sequence[tuple[int, F
         store.execute(
             "INSERT INTO store.messages SELECT unnest($a), unnest($b), unnest($c), unnest($d), unnest($e)", columns
         )
-
-
-def _state(file: SourceFile) -> bytes:
-    """Return what identifies a file's state, and the readers' version, as bytes."""
-    return f"{READER_VERSION}:{file.kind}:{file.size}:{file.mtime_ns}:{file.ctime_ns}".encode()
 
 
 _ENCODER = msgspec.msgpack.Encoder()

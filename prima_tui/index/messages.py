@@ -10,12 +10,11 @@ import threading
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-import duckdb
-
-from prima_tui.index.database import fetched_columns, in_memory
 from prima_tui.sources.reading import Messages
 
 if TYPE_CHECKING:
+    import duckdb
+
     from prima_tui.index.part_matches import PartMatches
     from prima_tui.index.word_index import WordIndex
     from prima_tui.index.word_view import WordView
@@ -28,13 +27,9 @@ class MessageTable:
     """
 
     def __init__(self) -> None:
-        self.connection = in_memory()
-        self.connection.execute(
-            "CREATE TABLE messages (part INTEGER, position INTEGER, by_user BOOLEAN, folded VARCHAR)"
-        )
-        self.connection.execute("CREATE TABLE left_out (part INTEGER, position INTEGER)")
+        self._connection: duckdb.DuckDBPyConnection | None = None
         self._left_out: list[tuple[int, int]] = []
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._parts: dict[str, tuple[int, int]] = {}
         """For each path the number of its first transcript, and how many there are."""
         self._next = 0
@@ -45,6 +40,26 @@ class MessageTable:
         self._swapping = threading.Lock()
         self._swaps = 0
         self._plain_size: int | None = None
+
+    @property
+    def connection(self) -> duckdb.DuckDBPyConnection:
+        """The database of the messages that no word index holds; loaded when it is first asked for."""
+        with self._lock:
+            if self._connection is None:
+                from prima_tui.index.database import in_memory
+
+                connection = in_memory()
+                connection.execute(
+                    "CREATE TABLE messages (part INTEGER, position INTEGER, by_user BOOLEAN, folded VARCHAR)"
+                )
+                connection.execute("CREATE TABLE left_out (part INTEGER, position INTEGER)")
+                _insert_left_out(connection, self._left_out)
+                self._connection = connection
+            return self._connection
+
+    def cursor(self) -> duckdb.DuckDBPyConnection | None:
+        """Return a cursor for :meth:`find`, None while every message is in a word index and it needs none."""
+        return self.connection.cursor() if self._plain else None
 
     def part(self, path: str, number: int) -> int | None:
         """Return the number of a file's transcript, None when its messages aren't here."""
@@ -58,6 +73,17 @@ class MessageTable:
             self._remove(path for path, _count in files)
             for path, count in files:
                 self._numbers(path, count)
+
+    def adopt(self, parts: Mapping[str, tuple[int, int]]) -> None:
+        """Give the transcripts of files the numbers that they had before: path to the first one, and how many."""
+        with self._lock:
+            self._parts.update(parts)
+            self._next = max((self._next, *(first + count for first, count in parts.values())))
+
+    def parts(self) -> dict[str, tuple[int, int]]:
+        """Return for each path the number of its first transcript, and how many there are."""
+        with self._lock:
+            return dict(self._parts)
 
     def _numbers(self, path: str, count: int) -> range:
         """Return the numbers of a file's transcripts: those it has, else new ones."""
@@ -162,8 +188,14 @@ class MessageTable:
         """Tell whether a file's messages are looked for in a word index."""
         return any(view.holds(path) for view in self._views)
 
+    def is_all_indexed(self) -> bool:
+        """Tell whether the messages of every file are looked for in a word index."""
+        return not self._plain and all(self.is_indexed(path) for path in self._parts)
+
     def plain_bytes(self) -> int:
         """Return the size of the text that every search looks through, since no word index holds it."""
+        if not self._plain:
+            return 0
         if self._plain_size is None:
             row = self.connection.cursor().execute("SELECT coalesce(sum(strlen(folded)), 0) FROM messages").fetchone()
             self._plain_size = int(row[0]) if row else 0
@@ -174,16 +206,13 @@ class MessageTable:
         rows = sorted((part, position) for part, positions in left_out for position in positions)
         if rows == self._left_out:
             return
-        cursor = self.connection.cursor()
         with self._lock:
-            cursor.execute("BEGIN")
-            cursor.execute("DELETE FROM left_out")
-            if rows:
-                parts, positions = zip(*rows, strict=True)
-                cursor.execute(
-                    "INSERT INTO left_out SELECT unnest($a), unnest($b)", {"a": list(parts), "b": list(positions)}
-                )
-            cursor.execute("COMMIT")
+            if self._connection is not None:
+                cursor = self._connection.cursor()
+                cursor.execute("BEGIN")
+                cursor.execute("DELETE FROM left_out")
+                _insert_left_out(cursor, rows)
+                cursor.execute("COMMIT")
             self._left_out = rows
             self._views = tuple(view.leaving_out(rows) for view in self._views)
 
@@ -222,6 +251,7 @@ class MessageTable:
         cursor: duckdb.DuckDBPyConnection | None,
         within: Collection[int] | None,
     ) -> PartMatches:
+        from prima_tui.index.database import fetched_columns
         from prima_tui.index.part_matches import PartMatches
 
         cursor = cursor or self.connection.cursor()
@@ -253,6 +283,8 @@ class MessageTable:
         for view in self._views:
             if (contained := view.contains_outside(part, words, positions)) is not None:
                 return contained
+        if not self._plain:
+            return False
         row = (
             self.connection.cursor()
             .execute(
@@ -266,4 +298,13 @@ class MessageTable:
 
     def close(self) -> None:
         """Let the memory go."""
-        self.connection.close()
+        if self._connection is not None:
+            self._connection.close()
+
+
+def _insert_left_out(connection: duckdb.DuckDBPyConnection, rows: Sequence[tuple[int, int]]) -> None:
+    if rows:
+        parts, positions = zip(*rows, strict=True)
+        connection.execute(
+            "INSERT INTO left_out SELECT unnest($a), unnest($b)", {"a": list(parts), "b": list(positions)}
+        )

@@ -17,14 +17,13 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import duckdb
-import filelock
-
 from prima_tui.config import private_folder
 from prima_tui.errors import StoreUnusable
-from prima_tui.index.database import DatabaseFile
 
 if TYPE_CHECKING:
+    import duckdb
+
+    from prima_tui.index.database import DatabaseFile
     from prima_tui.index.word_index import WordIndex
 
 WORTH_IT_BYTES = 12 * 1024 * 1024
@@ -115,6 +114,8 @@ class WordIndexes:
         put in its place only if every file of it is in the catalog still: nothing that was forgotten meanwhile comes
         back. Raises OSError, StoreBusy, StoreUnusable.
         """
+        import filelock
+
         private_folder(self._folder)
         try:
             with filelock.FileLock(self._folder / "lock", timeout=0, mode=0o600):

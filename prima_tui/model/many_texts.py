@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,6 +47,16 @@ class ManyTexts:
 
     def __len__(self) -> int:
         return len(self._lengths)
+
+    @property
+    def block(self) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+        """What it was made of: the texts one after the other, and where each starts."""
+        return self._data, self._starts
+
+    def texts(self) -> list[str]:
+        """Return the texts one by one."""
+        data, starts = self._data.tobytes(), self._starts.tolist()
+        return [data[start:end].decode("utf-8", "surrogatepass") for start, end in pairwise(starts)]
 
     def containing(self, part: bytes) -> Numbers:
         """Return the texts that contain the part (every text contains the empty one)."""

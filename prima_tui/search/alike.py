@@ -35,7 +35,7 @@ def alike(library: Library, query: Query, cancel: Cancel | None = None) -> list[
     np.maximum.at(likeness, names.rows[had], points[names.numbers[had]])
     # rows stand newest first
     best = np.argsort(-likeness, kind="stable")[:_MOST]
-    return [library.entries[row].session for row in best if likeness[row]]
+    return [library.entries[row].session for row in best.tolist() if likeness[row]]
 
 
 def _points(text: str, names: Names, wanted: Flags, cancel: Cancel) -> np.ndarray:

@@ -6,9 +6,10 @@ needed, and kept with the library.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,9 +79,9 @@ class Columns:
     @cached_property
     def _slashed_paths(self) -> ManyTexts:
         """The paths with ``/`` for every separator."""
-        if not any("\\" in entry.all_paths for entry in self._entries):
+        if not len(self._paths.containing(b"\\")):
             return self._paths
-        return ManyTexts.of(path.replace("\\", "/") for entry in self._entries for path in entry.paths)
+        return ManyTexts.of(path.replace("\\", "/") for path in self._paths.texts())
 
     @cached_property
     def _path_counts(self) -> Rows:
@@ -94,10 +95,8 @@ class Columns:
     def names(self) -> Names:
         """What people may look for by a name that they don't quite know: titles, and names of changed files."""
         names: dict[str, int] = {}
-        numbers = [names.setdefault(entry.title, len(names)) for entry in self._entries]
-        numbers += [
-            names.setdefault(path[path.rfind("/") + 1 :], len(names)) for entry in self._entries for path in entry.paths
-        ]
+        numbers = [names.setdefault(title, len(names)) for title in self._titles.texts()]
+        numbers += [names.setdefault(path[path.rfind("/") + 1 :], len(names)) for path in self._paths.texts()]
         rows = np.concatenate((np.arange(len(self._entries)), self._entry_of_path))
         return Names(list(names), np.array(numbers, np.int64), rows)
 
@@ -159,6 +158,12 @@ class Columns:
         starts = (entry.session.started_at for entry in self._entries)
         return np.array([_UNKNOWN if start is None else _microseconds(start) for start in starts], np.int64)
 
+    @cached_property
+    def _ends(self) -> Rows:
+        """When each session ended, in microseconds since 1970."""
+        ends = (entry.session.ended_at for entry in self._entries)
+        return np.array([_UNKNOWN if end is None else _microseconds(end) for end in ends], np.int64)
+
     # -- filters ------------------------------------------------------------------------------------------------
 
     def selected(self, query: Query) -> Flags:
@@ -203,10 +208,8 @@ class Columns:
     @cached_property
     def _seconds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Earlier and later of start and end in seconds since 1970, not a number where neither is known."""
-        ends = (entry.session.ended_at for entry in self._entries)
-        end = np.array([_UNKNOWN if one is None else _microseconds(one) for one in ends], np.int64)
-        start = np.where(self._starts == _UNKNOWN, end, self._starts)
-        end = np.where(end == _UNKNOWN, start, end)
+        start = np.where(self._starts == _UNKNOWN, self._ends, self._starts)
+        end = np.where(self._ends == _UNKNOWN, start, self._ends)
         seconds = np.where(np.stack((start, end)) == _UNKNOWN, np.nan, np.stack((start, end)) / 1_000_000)
         return seconds.min(axis=0), seconds.max(axis=0)
 
@@ -266,6 +269,45 @@ class Columns:
             if identifier := other(entry):
                 rows[row] = self.row_of.get((entry.session.source, identifier), -1)
         return rows
+
+    # -- kept on the disk ---------------------------------------------------------------------------------------
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return what the columns are made of, to be kept for :meth:`of_arrays`."""
+        title_data, title_starts = self._titles.block
+        path_data, path_starts = self._paths.block
+        part, entry, place = self._numbers
+        return {
+            "title_data": title_data,
+            "title_starts": title_starts,
+            "path_data": path_data,
+            "path_starts": path_starts,
+            "path_counts": self._path_counts,
+            "part": part,
+            "part_entry": entry,
+            "part_place": place,
+            "start": self._starts,
+            "end": self._ends,
+            "hidden": self._hidden,
+            "continued_by": self.continued_by,
+            "copied_from": self.copied_from,
+        }
+
+    @classmethod
+    def of_arrays(cls, entries: Sequence[Entry], arrays: Mapping[str, NDArray[Any]]) -> Columns:
+        """Return the columns of the entries, which are not looked at: ``arrays`` holds what was made of them.
+
+        Raises KeyError when an array is missing.
+        """
+        columns = cls(entries)
+        columns._titles = ManyTexts(arrays["title_data"], arrays["title_starts"])
+        columns._paths = ManyTexts(arrays["path_data"], arrays["path_starts"])
+        columns._path_counts = arrays["path_counts"]
+        columns._numbers = arrays["part"], arrays["part_entry"], arrays["part_place"]
+        columns._starts, columns._ends = arrays["start"], arrays["end"]
+        columns._hidden = arrays["hidden"]
+        columns.continued_by, columns.copied_from = arrays["continued_by"], arrays["copied_from"]
+        return columns
 
 
 def _microseconds(time: datetime) -> int:

@@ -22,15 +22,12 @@ from prima_tui.model.query import Query
 from prima_tui.model.scoring import found_by_both, rescaled
 from prima_tui.model.session import Session
 from prima_tui.model.text import fold
-from prima_tui.search.alike import alike
 from prima_tui.search.keyword import find_words, search_keyword
 from prima_tui.search.keyword_hits import KeywordHit, KeywordHits
 from prima_tui.search.library import Entry, Library
 from prima_tui.search.semantic_hits import SemanticHit, SemanticHits
 from prima_tui.search.tools import ToolTexts
 from prima_tui.sources.assemble import place_in_conversation
-
-__all__ = ["Found", "alike", "search"]
 
 
 class Found(msgspec.Struct, frozen=True, gc=False):

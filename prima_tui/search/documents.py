@@ -92,8 +92,9 @@ class DocumentSearch:
             near = {(one.path, one.position): one.similarity for one in self._near(query, embed, cancel, floor=-1.0)}
         except PrimaError as error:
             warnings.insert(0, f"search by meaning is off, these are keyword results: {error}")
-        cursor = table.connection.cursor()
-        cancel.on_cancel(cursor.interrupt)
+        cursor = table.cursor()
+        if cursor is not None:
+            cancel.on_cancel(cursor.interrupt)
         words = content_words(query)[:_WORDS_OF_QUESTION]
         held = shares(table.find(words, "", cursor), sum(len(entry.numbers) for entry in library.entries))
         by_word: dict[Place, float] = {}

@@ -48,8 +48,9 @@ def search_keyword(
     if not words:
         return KeywordHits.listed(library, np.flatnonzero(chosen))
     whole = fold(query.text)
-    cursor = table.connection.cursor()
-    cancel.on_cancel(cursor.interrupt)
+    cursor = table.cursor()
+    if cursor is not None:
+        cancel.on_cancel(cursor.interrupt)
 
     def find(some: Sequence[str], within: set[int] | None) -> PartMatches:
         cancel.check()
@@ -60,7 +61,9 @@ def search_keyword(
     cancel.check()
     tools: dict[tuple[str, int], ToolMatch] = {}
     if query.in_tools and tool_texts is not None:
-        tools = _find_in_tools([library.entries[row] for row in np.flatnonzero(chosen)], words, tool_texts, cancel)
+        tools = _find_in_tools(
+            [library.entries[row] for row in np.flatnonzero(chosen).tolist()], words, tool_texts, cancel
+        )
         texts.append(_in_tools(tools, library, len(words)))
     evidence, every_word = _evidence(whole, texts, columns, now, len(words))
     matching_rows = ((evidence.title_hits > 0) | (evidence.file_hits > 0) | every_word) & chosen
@@ -97,7 +100,7 @@ def _still_possible(found: PartMatches, whole: str, library: Library) -> set[int
     said = _totals([texts], len(library.entries), found.counts.shape[1])
     possible = (said > 0).all(axis=1) | columns.title_holds(whole) | (columns.paths_holding(whole) > 0)
     possible &= (said > 0).any(axis=1)
-    return {number for row in np.flatnonzero(possible) for number in library.entries[row].numbers}
+    return {number for row in np.flatnonzero(possible).tolist() for number in library.entries[row].numbers}
 
 
 class _Texts(msgspec.Struct, frozen=True):
@@ -215,8 +218,8 @@ def _without_copies(found: Flags, asked: _Asked) -> Flags:
     columns = asked.library.columns
     kept = found & ~((columns.continued_by >= 0) & found[columns.continued_by])
     forks = kept & (columns.copied_from >= 0) & found[columns.copied_from]
-    for row in np.flatnonzero(forks):
-        entry, origin = asked.library.entries[row], asked.library.entries[columns.copied_from[row]]
+    for row in np.flatnonzero(forks).tolist():
+        entry, origin = asked.library.entries[row], asked.library.entries[int(columns.copied_from[row])]
         kept[row] = _on_its_own(entry, origin, asked)
     return kept
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -27,10 +27,10 @@ _EARLY = datetime.min.replace(tzinfo=UTC)
 class Library(msgspec.Struct, frozen=True, dict=True):
     """All sessions of the scope as one frozen value, so that a search sees one state from start to end."""
 
-    entries: tuple[Entry, ...] = ()
+    entries: Sequence[Entry] = ()
 
     @cached_property
-    def by_key(self) -> dict[tuple[str, str], Entry]:
+    def by_key(self) -> Mapping[tuple[str, str], Entry]:
         """A session's key to its entry."""
         return {entry.session.key: entry for entry in self.entries}
 

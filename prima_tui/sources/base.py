@@ -89,6 +89,11 @@ class SourceFile(msgspec.Struct, frozen=True, gc=False):
     """For the source's own use: which of its kinds of file this is."""
 
 
+def state_of(file: SourceFile) -> bytes:
+    """Return what identifies a file's state, and the readers' version, as bytes."""
+    return f"{READER_VERSION}:{file.kind}:{file.size}:{file.mtime_ns}:{file.ctime_ns}".encode()
+
+
 class Problem(msgspec.Struct, frozen=True, gc=False):
     """Something that a source passed over, for the startup log: what, how often, one example."""
 
