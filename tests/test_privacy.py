@@ -170,7 +170,7 @@ def test_no_command_ever_connects_with_default_settings(world: World, tmp_path: 
 
 
 def test_nothing_is_fetched_or_spilled_by_the_database() -> None:
-    from prima_tui.index.database import in_memory
+    from prima_tui.index.connections import in_memory
 
     rows = in_memory().execute(
         "SELECT current_setting('autoinstall_known_extensions'), current_setting('autoload_known_extensions'),"

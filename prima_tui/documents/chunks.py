@@ -14,7 +14,7 @@ from itertools import pairwise
 
 import msgspec
 
-from prima_tui.documents.markdown import Heading, Outline, markdown_outline
+from prima_tui.documents.markdown import Heading, Outline
 from prima_tui.model.documents import Chunk
 
 MOST_WORDS = 400
@@ -49,11 +49,6 @@ class _Section(msgspec.Struct, frozen=True):
     """The heading path at its beginning."""
     last_headings: tuple[str, ...]
     """The heading path at its end."""
-
-
-def split_markdown(text: str) -> list[Chunk]:
-    """Return the chunks of a Markdown document whose lines end in a line feed; none when it is blank."""
-    return split_outlined(text, markdown_outline(text))
 
 
 def split_outlined(text: str, outline: Outline) -> list[Chunk]:

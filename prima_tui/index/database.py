@@ -10,19 +10,19 @@ import contextlib
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import duckdb
 
 from prima_tui.config import private_folder
 from prima_tui.errors import StoreBusy, StoreUnusable
-from prima_tui.model.hits import Cancelled
+from prima_tui.index.connections import first_line, in_memory, is_damage, is_lock
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    pass
 
 WAIT_SECONDS = 0.9
 """How long a file that another process has open is tried again; nobody is blocked for more than a second."""
@@ -35,20 +35,6 @@ _LOCKS: dict[str, threading.RLock] = {}
 
 class _Damaged(Exception):
     """The file is there and can be read, but is no database that can be opened."""
-
-
-def in_memory(threads: int = 2) -> duckdb.DuckDBPyConnection:
-    """Return a new database in memory that writes nothing anywhere by itself and fetches nothing from anywhere."""
-    return duckdb.connect(
-        ":memory:",
-        config={
-            "threads": threads,
-            # what does not fit into memory would go to a folder of the user's current one
-            "temp_directory": "",
-            "autoinstall_known_extensions": False,
-            "autoload_known_extensions": False,
-        },
-    )
 
 
 class DatabaseFile:
@@ -169,10 +155,7 @@ class DatabaseFile:
         new = self._new_name()
         try:
             connection.execute("CHECKPOINT store")
-            connection.execute(f"ATTACH '{_quoted(new)}' AS fresh")
-            connection.execute("COPY FROM DATABASE store TO fresh")
-            connection.execute("DETACH fresh")
-            new.chmod(0o600)
+            _copy_store(connection, new)
             try:
                 # while we have the old file open nobody else writes into it
                 new.replace(self.path)
@@ -194,12 +177,7 @@ class DatabaseFile:
             if connection is None:
                 return False
             try:
-                connection.execute(f"ATTACH '{_quoted(new)}' AS fresh")
-                try:
-                    connection.execute("COPY FROM DATABASE store TO fresh")
-                finally:
-                    connection.execute("DETACH fresh")
-                new.chmod(0o600)
+                _copy_store(connection, new)
                 new.replace(path)
             except (OSError, duckdb.IOException) as error:
                 raise StoreUnusable(f"{path} can't be written: {error}") from error
@@ -233,11 +211,11 @@ class DatabaseFile:
                     raise
                 except duckdb.Error as error:
                     done = "written" if write else "read"
-                    if _is_damage(str(error)):
+                    if is_damage(str(error)):
                         with contextlib.suppress(duckdb.Error):
                             connection.execute("DETACH store")
                         self._move_aside("is damaged inside")
-                    raise StoreUnusable(f"{self.path} can't be {done}: {_first_line(error)}") from error
+                    raise StoreUnusable(f"{self.path} can't be {done}: {first_line(error)}") from error
             finally:
                 self._detach(connection)
                 connection.close()
@@ -307,14 +285,14 @@ class DatabaseFile:
                 return
             except duckdb.Error as error:
                 message = str(error)
-                if _is_lock(message):
+                if is_lock(message):
                     if time.monotonic() >= deadline:
                         raise StoreBusy(f"{self.path.name} is in use by another process") from error
                     time.sleep(_PAUSE_SECONDS)
-                elif _is_damage(message) and self.path.is_file() and os.access(self.path, os.R_OK):
+                elif is_damage(message) and self.path.is_file() and os.access(self.path, os.R_OK):
                     raise _Damaged from error
                 else:
-                    raise StoreUnusable(f"{self.path} can't be opened: {_first_line(error)}") from error
+                    raise StoreUnusable(f"{self.path} can't be opened: {first_line(error)}") from error
 
     def _create(self) -> None:
         """Make the file under another name and link it into place, so that two processes never make half of one."""
@@ -336,7 +314,7 @@ class DatabaseFile:
                 if not self.path.exists():
                     new.rename(self.path)
         except duckdb.Error as error:
-            raise StoreUnusable(f"{self.path} can't be made: {_first_line(error)}") from error
+            raise StoreUnusable(f"{self.path} can't be made: {first_line(error)}") from error
         finally:
             _remove(new)
 
@@ -365,9 +343,9 @@ class DatabaseFile:
         except (duckdb.CatalogException, ValueError):
             return False
         except duckdb.Error as error:
-            if _is_damage(str(error)):
+            if is_damage(str(error)):
                 raise _Damaged from error
-            raise StoreUnusable(f"{self.path} can't be read: {_first_line(error)}") from error
+            raise StoreUnusable(f"{self.path} can't be read: {first_line(error)}") from error
 
     def _move_aside(self, why: str) -> None:
         """Rename a file that we can't use, never delete it, and say so."""
@@ -385,14 +363,14 @@ class DatabaseFile:
         self._notice(f"{self.path} {why}; it was kept as {aside.name} and a new one is made")
 
 
-def fetched_columns(
-    cursor: duckdb.DuckDBPyConnection, sql: str, parameters: Mapping[str, object]
-) -> list[NDArray[Any]]:
-    """Return the columns of a query, none with nulls. Raises Cancelled when the cursor was interrupted meanwhile."""
+def _copy_store(connection: duckdb.DuckDBPyConnection, new: Path) -> None:
+    """Copy the attached database into a new file that is for this user alone."""
+    connection.execute(f"ATTACH '{_quoted(new)}' AS fresh")
     try:
-        return list(cursor.execute(sql, dict(parameters)).fetchnumpy().values())
-    except duckdb.InterruptException as error:
-        raise Cancelled from error
+        connection.execute("COPY FROM DATABASE store TO fresh")
+    finally:
+        connection.execute("DETACH fresh")
+    new.chmod(0o600)
 
 
 def _quoted(path: Path) -> str:
@@ -402,36 +380,3 @@ def _quoted(path: Path) -> str:
 def _remove(path: Path) -> None:
     path.unlink(missing_ok=True)
     path.with_name(path.name + ".wal").unlink(missing_ok=True)
-
-
-def _is_lock(message: str) -> bool:
-    signs = ("Could not set lock", "Conflicting lock", "being used by another process", "Unique file handle conflict")
-    return any(sign in message for sign in signs)
-
-
-def _is_damage(message: str) -> bool:
-    lowered = message.lower()
-    return (
-        any(
-            sign in lowered
-            for sign in (
-                "not a valid duckdb",
-                "corrupt",
-                "checksum",
-                "serialization",
-                "deserializ",
-                "wal file",
-                "replaying",
-                "internal error",
-                "newer version",
-                "version number",
-                "could not read enough bytes",
-                "storage version",
-            )
-        )
-        and "permission denied" not in lowered
-    )
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().split("\n")[0]

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 import duckdb
 import msgspec
 
-from prima_tui.index.database import DatabaseFile, in_memory
+from prima_tui.index.connections import in_memory
+from prima_tui.index.database import DatabaseFile
 from prima_tui.index.exchange_store import index_file
 from prima_tui.index.vector_file import read_facts, stacked
 

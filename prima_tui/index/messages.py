@@ -46,7 +46,7 @@ class MessageTable:
         """The database of the messages that no word index holds; loaded when it is first asked for."""
         with self._lock:
             if self._connection is None:
-                from prima_tui.index.database import in_memory
+                from prima_tui.index.connections import in_memory
 
                 connection = in_memory()
                 connection.execute(
@@ -251,7 +251,7 @@ class MessageTable:
         cursor: duckdb.DuckDBPyConnection | None,
         within: Collection[int] | None,
     ) -> PartMatches:
-        from prima_tui.index.database import fetched_columns
+        from prima_tui.index.connections import fetched_columns
         from prima_tui.index.part_matches import PartMatches
 
         cursor = cursor or self.connection.cursor()

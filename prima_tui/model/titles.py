@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable
 
 UNTITLED = "Untitled Session"
 WIDTH = 80
@@ -86,9 +87,9 @@ def title_from_prompt(text: str) -> str:
     return _finished(kept)
 
 
-def first_line_title(text: str) -> str:
-    """Return the first line of a text as a title: markdown markers taken off, at most 80 characters, else unchanged."""
-    return shorten(next(iter(_lines(text)), ""))
+def first_title(prompts: Iterable[str]) -> str:
+    """Return the title that the first prompt with usable words gives, "" when there is none."""
+    return next((title for text in prompts if (title := title_from_prompt(text))), "")
 
 
 def shorten(title: str, width: int = WIDTH) -> str:

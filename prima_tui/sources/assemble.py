@@ -60,11 +60,6 @@ class Assembled(msgspec.Struct, frozen=True, gc=False):
     parts: tuple[Part, ...]
 
 
-def assemble(readings: Iterable[FileReading], scope: Scope, sources: Mapping[str, Source]) -> list[Assembled]:
-    """Put the transcripts of all files together into the sessions of the scope, in no particular order."""
-    return Assembler(scope, sources).assemble(readings)
-
-
 class Assembler:
     """Puts transcripts together, again and again; a session whose transcripts are those of before is taken over.
 

@@ -190,6 +190,17 @@ class Expires(Protocol):
         ...
 
 
+def listed(folder: Path, problems: list[Problem]) -> list[os.DirEntry[str]]:
+    """Return what a folder holds, in order of name; nothing when it is missing, a problem when it can't be read."""
+    try:
+        return sorted(os.scandir(folder), key=lambda entry: entry.name)
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as error:
+        problems.append(Problem(f"folder can't be read: {error.strerror}", str(folder)))
+        return []
+
+
 def walk(
     root: Path, source: str, wanted: re.Pattern[str], problems: list[Problem], *, depth: int = 8, kind: str = ""
 ) -> Iterator[SourceFile]:
@@ -198,14 +209,7 @@ def walk(
     Links to folders are not followed (no loops); an unreadable folder is one problem and the rest goes on; a missing
     root yields nothing. A file that vanishes meanwhile is left out in silence.
     """
-    try:
-        entries = list(os.scandir(root))
-    except (FileNotFoundError, NotADirectoryError):
-        return
-    except OSError as error:
-        problems.append(Problem(f"folder can't be read: {error.strerror}", str(root)))
-        return
-    for entry in entries:
+    for entry in listed(root, problems):
         try:
             if entry.is_dir(follow_symlinks=False):
                 if depth > 0:

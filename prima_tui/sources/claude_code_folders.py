@@ -15,7 +15,7 @@ from pathlib import Path, PurePath
 
 import orjson
 
-from prima_tui.sources.base import Problem, Scope, SourceFile, source_file, walk
+from prima_tui.sources.base import Problem, Scope, SourceFile, listed, source_file, walk
 from prima_tui.sources.places import ignores_case, is_windows_path, resolved, same_place
 from prima_tui.sources.repository import repository_of
 
@@ -216,25 +216,20 @@ def transcript_files(scope: Scope, source: str, problems: list[Problem]) -> Iter
 
 
 def _subfolders(projects: Path, problems: list[Problem]) -> list[Path]:
-    try:
-        with os.scandir(projects) as entries:
-            return sorted((Path(entry.path) for entry in entries if entry.is_dir()), key=lambda path: path.is_symlink())
-    except (FileNotFoundError, NotADirectoryError):
-        return []
-    except OSError as error:
-        problems.append(Problem(f"folder can't be read: {error.strerror}", str(projects)))
-        return []
+    """Return the folders in a folder, links to some behind the others."""
+    folders: list[os.DirEntry[str]] = []
+    for entry in listed(projects, problems):
+        try:
+            if entry.is_dir():
+                folders.append(entry)
+        except OSError as error:
+            problems.append(Problem(f"can't be looked at: {error.strerror}", entry.path))
+    return [Path(entry.path) for entry in sorted(folders, key=lambda entry: entry.is_symlink())]
 
 
 def _folder_files(folder: Path, source: str, suffix: str, problems: list[Problem]) -> Iterator[SourceFile]:
     """Yield the files of one project folder: sessions and older subagents in it, newer subagents below."""
-    try:
-        with os.scandir(folder) as scanned:
-            entries = list(scanned)
-    except OSError as error:
-        problems.append(Problem(f"folder can't be read: {error.strerror}", str(folder)))
-        return
-    for entry in entries:
+    for entry in listed(folder, problems):
         try:
             is_folder = entry.is_dir(follow_symlinks=False)
         except OSError:

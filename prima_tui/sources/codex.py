@@ -21,7 +21,7 @@ import zstandard
 
 from prima_tui.model.session import Exchange, ResumeCommand, ToolUse, Transcript, packed_keys
 from prima_tui.model.tags import topic_tags
-from prima_tui.model.titles import title_from_prompt
+from prima_tui.model.titles import first_title
 from prima_tui.sources.base import (
     Problem,
     ReadResult,
@@ -263,7 +263,7 @@ def _transcript(
 ) -> ReadTranscript:
     prompts = [exchange.user for exchange in exchanges if exchange.user]
     replies = sum(1 for exchange in exchanges if exchange.assistant)
-    title = next((title for prompt in [*prompts, goal] if (title := title_from_prompt(prompt))), "")
+    title = first_title([*prompts, goal])
     transcript = Transcript(
         source=Codex.id,
         session_id=session_id,

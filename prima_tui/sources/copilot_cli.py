@@ -16,8 +16,8 @@ import orjson
 
 from prima_tui.model.session import ResumeCommand, Transcript, packed_keys
 from prima_tui.model.tags import topic_tags
-from prima_tui.model.titles import title_from_prompt
-from prima_tui.sources.base import Problem, ReadResult, ReadTranscript, Scope, SourceFile, source_file
+from prima_tui.model.titles import first_title
+from prima_tui.sources.base import Problem, ReadResult, ReadTranscript, Scope, SourceFile, listed, source_file
 from prima_tui.sources.copilot_events import read_events
 
 _FOLDER = "session-state"
@@ -36,21 +36,14 @@ class CopilotCli:
     def files(self, scope: Scope, problems: list[Problem]) -> Iterator[SourceFile]:
         """Yield the event files, and the ``workspace.yaml`` files beside them."""
         for root in self.roots(scope):
-            try:
-                entries = sorted(os.scandir(root), key=lambda entry: entry.name)
-            except (FileNotFoundError, NotADirectoryError):
-                continue
-            except OSError as error:
-                problems.append(Problem(f"folder can't be read: {error.strerror}", str(root)))
-                continue
             any_found, before = False, len(problems)
-            for entry in entries:
+            for entry in listed(root, problems):
                 for path, kind in _wanted(entry, problems):
                     found = source_file(str(path), self.id, kind, problems)
                     if found is not None:
                         any_found = any_found or kind == "events"
                         yield found
-            if not any_found and len(problems) == before:
+            if not any_found and len(problems) == before and root.is_dir():
                 problems.append(Problem("empty folder", str(root)))
 
     def read(self, file: SourceFile) -> ReadResult:
@@ -111,14 +104,13 @@ def _read_session(path: Path, with_tools: bool) -> ReadResult:
     workspace = events.workspace
     if workspace is None and path.name == "events.jsonl":
         workspace = _folder_beside(path)
-    prompts = [each.user for each in events.exchanges if each.user and not each.agent]
     transcript = Transcript(
         source=CopilotCli.id,
         session_id=events.session_id,
         path=str(path),
         label="[Copilot CLI]",
         generated_title=events.title,
-        prompt_title=next((title for text in prompts if (title := title_from_prompt(text))), ""),
+        prompt_title=first_title(each.user for each in events.exchanges if not each.agent),
         exchange_keys=packed_keys([each.key for each in events.exchanges]),
         started_at=events.started_at,
         ended_at=events.ended_at,

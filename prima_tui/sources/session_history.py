@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from prima_tui.sources.base import Problem
+from prima_tui.sources.base import Problem, listed
 from prima_tui.sources.jsonl import whole_value
 
 _PLACE = (".claude", "state")
@@ -86,13 +86,7 @@ def entries(workspace: Path, today: date, problems: list[Problem]) -> Iterator[H
 
 def _json_files(folder: Path, problems: list[Problem]) -> list[Path]:
     """Return the JSON files of a folder in order of name; none when it is missing."""
-    try:
-        return sorted(path for path in folder.iterdir() if path.suffix == ".json")
-    except (FileNotFoundError, NotADirectoryError):
-        return []
-    except OSError as error:
-        problems.append(Problem(f"folder can't be read: {error.strerror}", str(folder)))
-        return []
+    return [path for entry in listed(folder, problems) if (path := Path(entry.path)).suffix == ".json"]
 
 
 def _decoded(path: Path, problems: list[Problem]) -> Any:

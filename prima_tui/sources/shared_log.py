@@ -8,7 +8,6 @@ be missing.
 from __future__ import annotations
 
 import codecs
-import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -17,7 +16,7 @@ from pathlib import Path
 from prima_tui.model.session import Exchange, Transcript, packed_keys
 from prima_tui.model.tags import topic_tags
 from prima_tui.model.titles import shorten
-from prima_tui.sources.base import Problem, ReadResult, ReadTranscript, Scope, SourceFile, source_file
+from prima_tui.sources.base import Problem, ReadResult, ReadTranscript, Scope, SourceFile, listed, source_file
 
 _PLACE = (".claude", "state", "sessions")
 _DEEPEST = 16
@@ -141,14 +140,7 @@ class SharedLog:
 
 def _entries(folder: Path, problems: list[Problem], depth: int) -> Iterator[str]:
     """Yield the paths of the entries below a folder; directly in the log's own folder (depth 0) there are none."""
-    try:
-        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
-    except (FileNotFoundError, NotADirectoryError):
-        return
-    except OSError as error:
-        problems.append(Problem(f"folder can't be read: {error.strerror}", str(folder)))
-        return
-    for entry in entries:
+    for entry in listed(folder, problems):
         if entry.name.startswith("_"):
             continue
         # a project's folder may be a link to a shared disk; deeper links are not followed, so that no loop can arise

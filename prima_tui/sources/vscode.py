@@ -17,8 +17,8 @@ import msgspec
 
 from prima_tui.model.session import ResumeCommand, Transcript, packed_keys
 from prima_tui.model.tags import topic_tags
-from prima_tui.model.titles import title_from_prompt
-from prima_tui.sources.base import Problem, ReadResult, ReadTranscript, Scope, SourceFile, source_file
+from prima_tui.model.titles import first_title
+from prima_tui.sources.base import Problem, ReadResult, ReadTranscript, Scope, SourceFile, listed, source_file
 from prima_tui.sources.copilot_events import read_events
 from prima_tui.sources.jsonl import whole_value
 from prima_tui.sources.vscode_chats import read_chat
@@ -83,8 +83,8 @@ class VSCode:
     def files(self, scope: Scope, problems: list[Problem]) -> Iterator[SourceFile]:
         """Yield transcripts, chats, and the ``workspace.json`` beside them."""
         for root in self.roots(scope):
-            for storage in _entries(root / "workspaceStorage", problems):
-                yield from _stored(storage, problems)
+            for storage in listed(root / "workspaceStorage", problems):
+                yield from _stored(Path(storage.path), problems)
             for name in ("emptyWindowChatSessions", "transferredChatSessions"):
                 yield from _files_in(root / "globalStorage" / name, (".json", ".jsonl"), "chat", problems)
 
@@ -134,38 +134,27 @@ class VSCode:
 def _stored(storage: Path, problems: list[Problem]) -> Iterator[SourceFile]:
     """Yield what one workspace's storage folder holds of chats; its ``workspace.json`` only when there are any."""
     found: list[SourceFile] = []
-    for entry in _entries(storage, problems):
+    for entry in listed(storage, problems):
         if entry.name.lower() == _EXTENSION:
-            before = len(problems)
-            transcripts = list(_files_in(entry / "transcripts", (".jsonl",), "transcript", problems))
-            if not transcripts and len(problems) == before and (entry / "transcripts").is_dir():
-                problems.append(Problem("empty folder", str(entry / "transcripts")))
+            before, folder = len(problems), Path(entry.path, "transcripts")
+            transcripts = list(_files_in(folder, (".jsonl",), "transcript", problems))
+            if not transcripts and len(problems) == before and folder.is_dir():
+                problems.append(Problem("empty folder", str(folder)))
             found += transcripts
         elif entry.name == "chatSessions":
-            found += _files_in(entry, (".json", ".jsonl"), "chat", problems)
+            found += _files_in(Path(entry.path), (".json", ".jsonl"), "chat", problems)
     if found:
-        folder = source_file(str(storage / "workspace.json"), VSCode.id, "folder", problems)
-        if folder is not None:
-            yield folder
+        told = source_file(str(storage / "workspace.json"), VSCode.id, "folder", problems)
+        if told is not None:
+            yield told
     yield from found
-
-
-def _entries(folder: Path, problems: list[Problem]) -> list[Path]:
-    """Return what a folder holds, in order of name; nothing when it is missing, a problem when it can't be read."""
-    try:
-        return sorted(folder.iterdir())
-    except (FileNotFoundError, NotADirectoryError):
-        return []
-    except OSError as error:
-        problems.append(Problem(f"folder can't be read: {error.strerror}", str(folder)))
-        return []
 
 
 def _files_in(folder: Path, endings: tuple[str, ...], kind: str, problems: list[Problem]) -> Iterator[SourceFile]:
     """Yield the files of a folder with one of the endings."""
-    for entry in _entries(folder, problems):
+    for entry in listed(folder, problems):
         if entry.name.lower().endswith(endings):
-            found = source_file(str(entry), VSCode.id, kind, problems)
+            found = source_file(entry.path, VSCode.id, kind, problems)
             if found is not None:
                 yield found
 
@@ -211,7 +200,7 @@ def _read_transcript(path: Path, with_tools: bool) -> ReadResult:
         path=str(path),
         label="[VS Code]",
         given_title=events.title,
-        prompt_title=_first_title([each.user for each in events.exchanges if not each.agent]),
+        prompt_title=first_title(each.user for each in events.exchanges if not each.agent),
         exchange_keys=packed_keys([each.key for each in events.exchanges]),
         started_at=events.started_at,
         ended_at=events.ended_at,
@@ -241,7 +230,7 @@ def _read_chat(path: Path, with_tools: bool) -> ReadResult:
         label="[VS Code]",
         given_title=chat.given_title,
         generated_title=chat.generated_title,
-        prompt_title=_first_title([each.user for each in chat.exchanges]),
+        prompt_title=first_title(each.user for each in chat.exchanges),
         exchange_keys=packed_keys([each.key for each in chat.exchanges]),
         started_at=chat.started_at,
         ended_at=chat.ended_at,
@@ -254,11 +243,6 @@ def _read_chat(path: Path, with_tools: bool) -> ReadResult:
         rank=3 if path.suffix.lower() == ".jsonl" else 2,
     )
     return ReadResult(transcripts=(ReadTranscript(transcript, chat.exchanges, chat.tools),), problems=chat.problems)
-
-
-def _first_title(prompts: Iterable[str]) -> str:
-    """Return the title that the first prompt with usable words gives, "" when there is none."""
-    return next((title for text in prompts if text and (title := title_from_prompt(text))), "")
 
 
 def _with_folder(transcript: Transcript, folders: Mapping[str, str]) -> Transcript:

@@ -15,8 +15,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from prima_tui.config import Settings, paths_below
-from prima_tui.documents.chunks import split_markdown
+from prima_tui.documents.chunks import split_outlined
 from prima_tui.documents.document import digest
+from prima_tui.documents.markdown import markdown_outline
 from prima_tui.documents.walk import walk
 from prima_tui.documents_memory import Documents
 from prima_tui.index.embedder import Embedder
@@ -73,7 +74,8 @@ def main() -> None:
         hashed = timed(lambda: [digest((root / file.path).read_bytes()) for file in walk(root).files], 5)
         print(f"walk and hash, {options.files} files:  {hashed}")
         texts = [(root / file.path).read_text() for file in walk(root).files]
-        print(f"split, {options.files} files:          {timed(lambda: [split_markdown(text) for text in texts])}")
+        split = timed(lambda: [split_outlined(text, markdown_outline(text)) for text in texts])
+        print(f"split, {options.files} files:          {split}")
 
         root = Path(temporary, "indexed")
         make(root, options.index, options.words)

@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from prima_tui.index.database import in_memory
+from prima_tui.index.connections import in_memory
 from prima_tui.index.embedder import Embedder
 from prima_tui.index.exchange_store import FileState, Row
 from prima_tui.index.vectors import SemanticIndex

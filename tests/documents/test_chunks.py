@@ -15,10 +15,16 @@ from prima_tui.documents.chunks import (
     MOST_WORDS,
     OVERLAP_WORDS,
     passages,
-    split_markdown,
+    split_outlined,
     split_plain,
 )
+from prima_tui.documents.markdown import markdown_outline
 from prima_tui.model.documents import Chunk
+
+
+def split_markdown(text: str) -> list[Chunk]:
+    """The chunks of a Markdown document."""
+    return split_outlined(text, markdown_outline(text))
 
 
 def words(count: int, start: int = 0) -> str:

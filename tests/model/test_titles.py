@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prima_tui.model.titles import UNTITLED, first_line_title, shorten, title_from_prompt
+from prima_tui.model.titles import UNTITLED, first_title, shorten, title_from_prompt
 
 LINES = st.text(alphabet=st.sampled_from("please can you hi.!?,\n\t -#>`*()éß漢👨\u200d\u0301"), max_size=200)
 ANYTHING = st.one_of(LINES, st.text(alphabet=st.characters(exclude_categories=[]), max_size=200))
@@ -118,17 +118,17 @@ def test_a_cut_never_splits_what_is_seen_as_one_character() -> None:
 
 def test_nothing_gives_no_title() -> None:
     assert title_from_prompt(" \n\t\u00a0") == ""
-    assert first_line_title("") == ""
+    assert first_title([]) == first_title(["", " \n"]) == ""
     assert UNTITLED == "Untitled Session"
 
 
-def test_a_first_line_is_kept_as_it_was_written() -> None:
-    assert first_line_title("\n# can you see this. And that\nmore") == "can you see this. And that"
+def test_the_first_prompt_that_gives_a_title_gives_it() -> None:
+    assert first_title(["", "\n", "Fix the cache", "And the login"]) == "Fix the cache"
 
 
 @given(ANYTHING)
 def test_a_title_is_one_short_line_and_there_is_one_for_any_text(text: str) -> None:
-    for title in (title_from_prompt(text), first_line_title(text)):
+    for title in (title_from_prompt(text), first_title(["", text])):
         assert len(title) <= 80
         assert title == " ".join(title.split())
         assert not any(unicodedata.category(letter) in ("Cc", "Cs") for letter in title)

@@ -6,7 +6,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from prima_tui.model.session import Session
-from prima_tui.sources.assemble import Assembled, Part, assemble, place_in_conversation
+from prima_tui.sources.assemble import Assembled, Assembler, Part, place_in_conversation
 from prima_tui.sources.base import Scope, Source
 from prima_tui.sources.reading import read_files
 from prima_tui.sources.registry import all_sources
@@ -21,7 +21,7 @@ def assembled(world: World, *, everywhere: bool = False) -> dict[str, Assembled]
     scope = Scope(workspace=world.workspace, everywhere=everywhere, home=world.home, env={})
     sources: dict[str, Source] = {source.id: source for source in all_sources([])}
     files = [file for source in sources.values() for file in source.files(scope, [])]
-    found = assemble([one.reading for one in read_files(files)], scope, sources)
+    found = Assembler(scope, sources).assemble([one.reading for one in read_files(files)])
     return {item.session.id: item for item in found}
 
 

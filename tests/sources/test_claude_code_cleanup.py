@@ -10,7 +10,7 @@ import pytest
 
 from prima_tui.model.session import Session
 from prima_tui.sources import claude_code_cleanup
-from prima_tui.sources.assemble import assemble
+from prima_tui.sources.assemble import Assembler
 from prima_tui.sources.base import Scope
 from prima_tui.sources.reading import read_files
 from prima_tui.sources.registry import all_sources
@@ -24,7 +24,7 @@ def sessions(world: World, env: dict[str, str] | None = None) -> dict[str, Sessi
     scope = Scope(workspace=world.workspace, everywhere=False, home=world.home, env=env or {})
     sources = {source.id: source for source in all_sources([])}
     files = [file for source in sources.values() for file in source.files(scope, [])]
-    found = assemble([one.reading for one in read_files(files)], scope, sources)
+    found = Assembler(scope, sources).assemble([one.reading for one in read_files(files)])
     return {item.session.id: item.session for item in found}
 
 

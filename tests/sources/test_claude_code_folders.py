@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prima_tui.model.session import Transcript
-from prima_tui.sources.base import Problem, Scope
+from prima_tui.sources.base import Problem, Scope, listed
 from prima_tui.sources.claude_code import ClaudeCode
 from prima_tui.sources.claude_code_folders import folder_names, stands_for
 from tests.sources.claude_lines import Lines, write
@@ -214,3 +214,24 @@ def test_an_unreadable_folder_is_a_problem_and_the_rest_goes_on(tmp_path: Path) 
         closed.chmod(0o700)
     assert len(files) == 1
     assert [problem.what for problem in problems] == ["folder can't be read: Permission denied"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links that lead to themselves")
+def test_a_link_that_leads_nowhere_costs_no_other_folder(tmp_path: Path) -> None:
+    path = session(tmp_path / ".claude", "-ws")
+    (tmp_path / ".claude" / "projects" / "-a").symlink_to("-a")
+    problems: list[Problem] = []
+    files = ClaudeCode().files(scope(tmp_path, "/ws", everywhere=True), problems)
+    assert [file.path for file in files] == [str(path)]
+    assert [problem.path for problem in problems] == [str(tmp_path / ".claude" / "projects" / "-a")]
+
+
+def test_what_a_folder_holds_is_listed_by_name_and_a_missing_one_is_empty(tmp_path: Path) -> None:
+    for name in ("b", "a", "C"):
+        (tmp_path / name).write_text("")
+    problems: list[Problem] = []
+    assert [entry.name for entry in listed(tmp_path, problems)] == ["C", "a", "b"]
+    assert listed(tmp_path / "none", problems) == listed(tmp_path / "a", problems) == []
+    assert problems == []
+    listed(tmp_path / ("x" * 300), problems)
+    assert [(problem.what, problem.count) for problem in problems] == [("folder can't be read: File name too long", 1)]
