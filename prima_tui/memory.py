@@ -18,6 +18,7 @@ from prima_tui.config import MEMORY_FOLDER, add_moved_from, load_settings
 from prima_tui.earlier import earlier_folders
 from prima_tui.errors import PrimaError, StoreBusy, StoreUnusable, UsageError
 from prima_tui.extracts import StoredExtract, extract_markdown, stored_extracts
+from prima_tui.file_history import FileHistory
 from prima_tui.forgotten import ForgottenSession
 from prima_tui.model.documents import DocumentsProgress
 from prima_tui.model.hits import (
@@ -31,17 +32,13 @@ from prima_tui.model.hits import (
 from prima_tui.model.reach import Reach
 from prima_tui.model.session import Session, ToolUse
 from prima_tui.resume import plan_resume
-from prima_tui.searching import Searching
 from prima_tui.sources.places import inside
 
 if TYPE_CHECKING:
     from prima_tui.index.rebuild import RebuildState
-    from prima_tui.search.blame import Blame
-    from prima_tui.search.changed_files import SessionChange
-    from prima_tui.search.lines import EditFound
 
 
-class Memory(Searching):
+class Memory(FileHistory):
     """Everything a person or an agent can ask of the history in one scope."""
 
     # -- the history --------------------------------------------------------------------------------------------
@@ -139,51 +136,6 @@ class Memory(Searching):
     def all_sessions(self) -> list[Session]:
         """Return every session in scope, newest first, those that lists leave out among them."""
         return [entry.session for entry in self._open().library.entries]
-
-    def find_edit(self, part: str, line: str, cancel: Cancel | None = None) -> EditFound | None:
-        """Return the edit that a line comes from, in a file whose path contains ``part``; None when there is none.
-
-        While the line stands in that file it is the one that :meth:`blame` names for it. Raises Cancelled.
-        """
-        from prima_tui.search.lines import find_edit
-
-        history = self._open()
-        return find_edit(history.library.entries, history.tools, self.scope.workspace, part, line, cancel)
-
-    def line_origin(self, path: str, number: int, line: str) -> EditFound | None:
-        """Return the edit that wrote line ``number`` (from 0) of a file, the same that :meth:`blame` names for it."""
-        from prima_tui.search.lines import line_origin
-
-        history = self._open()
-        return line_origin(history.library.entries, history.tools, path, number, line)
-
-    def edited_file(self, part: str, text: str, cancel: Cancel | None = None) -> str:
-        """Return the path of the file, with ``part`` in its path, into which a text was written last; "" for none.
-
-        Raises Cancelled.
-        """
-        from prima_tui.search.lines import newest_edit
-
-        history = self._open()
-        found = newest_edit(history.library.entries, history.tools, part, text, cancel)
-        return found.path if found else ""
-
-    def file_changes(self, part: str, cancel: Cancel | None = None) -> list[SessionChange]:
-        """Return what each session did to each file whose path contains ``part``, newest first. Raises Cancelled."""
-        from prima_tui.search.changed_files import session_changes
-
-        return session_changes(self._open().library.entries, part, cancel)
-
-    def blame(self, path: str, report: Callable[[int, int], None] | None = None, cancel: Cancel | None = None) -> Blame:
-        """Return for each line of the file with this absolute path the conversation that wrote it.
-
-        ``report`` is told how many conversations of how many were read. A file that is gone is shown as its edits left
-        it. Raises Cancelled.
-        """
-        from prima_tui.search.blame import blamed_file
-
-        history = self._open()
-        return blamed_file(history.library.entries, history.tools, path, report, cancel)
 
     def extract(self, session: Session, conversation: Conversation) -> str:
         """Return the session's extract as markdown."""
