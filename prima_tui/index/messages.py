@@ -37,6 +37,8 @@ class MessageTable:
         """The files whose messages are in the table itself."""
         self._views: tuple[WordView, ...] = ()
         """The word indexes in which the messages of all others are looked for."""
+        self._indexed: set[str] = set()
+        """The files whose messages they hold."""
         self._swapping = threading.Lock()
         self._swaps = 0
         self._plain_size: int | None = None
@@ -149,6 +151,7 @@ class MessageTable:
     def _remove(self, paths: Iterable[str]) -> None:
         known = {path: self._parts.pop(path) for path in paths if path in self._parts}
         self._remove_plain(known)
+        self._indexed.difference_update(known)
         self._views = tuple(view.without(known) if known else view for view in self._views)
 
     def _remove_plain(self, files: Mapping[str, tuple[int, int]]) -> None:
@@ -170,7 +173,7 @@ class MessageTable:
         from prima_tui.index.word_view import view_of
 
         with self._lock, self._swapping:
-            before = {path for path in self._parts if self.is_indexed(path)}
+            before = self._indexed
             firsts = {path: first for path, (first, _count) in self._parts.items()}
             views: list[WordView] = []
             for index in indexes:
@@ -180,17 +183,17 @@ class MessageTable:
                 views += [view] if held else []
             self._swaps += 1
             self._views = tuple(views)
-            after = {path for path in self._parts if path not in firsts}
-            self._remove_plain({path: self._parts[path] for path in after})
-            return before - after
+            self._indexed = self._parts.keys() - firsts.keys()
+            self._remove_plain({path: self._parts[path] for path in self._plain & self._indexed})
+            return before - self._indexed
 
     def is_indexed(self, path: str) -> bool:
         """Tell whether a file's messages are looked for in a word index."""
-        return any(view.holds(path) for view in self._views)
+        return path in self._indexed
 
     def is_all_indexed(self) -> bool:
         """Tell whether the messages of every file are looked for in a word index."""
-        return not self._plain and all(self.is_indexed(path) for path in self._parts)
+        return len(self._indexed) == len(self._parts)
 
     def plain_bytes(self) -> int:
         """Return the size of the text that every search looks through, since no word index holds it."""

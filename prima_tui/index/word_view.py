@@ -38,10 +38,6 @@ class WordView:
         """Return the view with other exchanges left out."""
         return WordView(self.index, self._parts, left_out)
 
-    def holds(self, path: str) -> bool:
-        """Tell whether the messages of a file are looked for here."""
-        return path in self.index.files and bool(self._parts[self.index.files[path][0]] >= 0)
-
     def find(self, words: Sequence[str], whole: str, within: Collection[int] | None) -> PartMatches:
         """Return what :meth:`prima_tui.index.messages.MessageTable.find` does, of the parts that are here."""
         counted = self._counted
