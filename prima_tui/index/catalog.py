@@ -177,7 +177,7 @@ class Catalog:
                     {
                         "paths": [path for path, _state, _number in pairs],
                         "states": [state for _path, state, _number in pairs],
-                        "numbers": [number for _path, state_of, number in pairs],
+                        "numbers": [number for _path, _state, number in pairs],
                     },
                 ).fetchall()
         except (StoreBusy, StoreUnusable, duckdb.Error) as error:
