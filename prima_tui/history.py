@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 
 _READ_BYTES = 4 * 1024 * 1024
 """So much of files is read in less time than the database takes to be loaded and asked."""
+
+_SETTLED_SECONDS = 60
+"""A file that was written longer ago than this is not likely to be written again soon."""
 
 
 class History(Upkeep):
@@ -189,8 +193,14 @@ class History(Upkeep):
         return True
 
     def keep_by_word(self) -> None:
-        """Keep the library for the next search by word, if it is whole and all of its messages are in word indexes."""
+        """Keep the library for the next search by word, if it is whole and all of its messages are in word indexes.
+
+        While an agent writes to one of the files it is not kept, since it would not hold for long.
+        """
         with self._refreshing:
+            written = max((known.file.mtime_ns for known in self._known.values()), default=0)
+            if time.time_ns() - written < _SETTLED_SECONDS * 1_000_000_000:
+                return
             if self._snapshot.complete and not self._unloaded and self.table.is_all_indexed():
                 from prima_tui.kept_words import KeptWords
 

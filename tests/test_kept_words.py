@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from prima_tui import history
 from prima_tui.index.catalog import build_words
 from prima_tui.kept_words import KeptLibrary, KeptWords
 from prima_tui.memory import Memory
@@ -25,6 +26,12 @@ QUERIES = (
     *("date:<30d the", "date:2026-11-20 door", "is:resumable door", "is:fork", "painl the bedrom", "branch:main door"),
     "in:tools door",
 )
+
+
+@pytest.fixture(autouse=True)
+def settled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have files that were written just now kept all the same."""
+    monkeypatch.setattr(history, "_SETTLED_SECONDS", 0)
 
 
 @pytest.fixture
@@ -150,6 +157,28 @@ def test_a_history_that_is_looked_through_as_text_is_not_kept(world: World) -> N
     memory.search("the", "keyword")
     memory.keep_by_word()
     assert not path_of(memory).exists()
+    memory.close()
+
+
+def test_while_files_are_written_nothing_is_kept(kept: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(history, "_SETTLED_SECONDS", 60)
+    path = kept.claude("b", [Turn("Where is the window?", "There is none.")])
+    memory = kept.memory()
+    path_of(memory).unlink()
+    memory.refresh()
+    build_words(str(memory.settings.paths.catalog))
+    memory.search("the", "keyword")
+    memory.keep_by_word()
+    assert not path_of(memory).exists()
+    for one in kept.home.rglob("*"):
+        if one.is_file():
+            os.utime(one, (1_700_000_000, 1_700_000_000))
+    assert path.exists()
+    memory.refresh()
+    build_words(str(memory.settings.paths.catalog))
+    memory.search("the", "keyword")
+    memory.keep_by_word()
+    assert path_of(memory).exists()
     memory.close()
 
 
