@@ -36,19 +36,23 @@ class SimilarExchanges(OnDemand[Similar]):
     def __init__(
         self,
         transcripts: Sequence[Transcript],
+        owners: NDArray[np.int32],
         positions: NDArray[np.int32],
         hashes: NDArray[np.bytes_],
         cosines: NDArray[np.float32],
     ) -> None:
-        super().__init__(len(transcripts), self._similar)
+        super().__init__(len(owners), self._similar)
         self.transcripts = transcripts
+        """All that the index has, found or not. It only grows; another one is another list."""
+        self.owners = owners
+        """Of each of those found its transcript's place among them all."""
         self.positions = positions
         self.hashes = hashes
         self.cosines = cosines
 
     def _similar(self, place: int) -> Similar:
         return Similar(
-            *self.transcripts[place],
+            *self.transcripts[int(self.owners[place])],
             int(self.positions[place]),
             float(self.cosines[place]),
             self.hashes[place].decode(),

@@ -105,8 +105,7 @@ class SemanticIndex(ExchangeStore, StoredCopy):
         """
         with self._lock:
             found = self._nearest(vector, FLOOR, cancel or Cancel())
-            transcripts = [self._by_number[owner] for owner in found.owners.tolist()]
-            return SimilarExchanges(transcripts, *self._of_rows(found.rows), found.cosines)
+            return SimilarExchanges(self._by_number, found.owners, *self._of_rows(found.rows), found.cosines)
 
     # -- the file as a whole ------------------------------------------------------------------------------------
 

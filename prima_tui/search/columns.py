@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from prima_tui.index.similar import Transcript
 from prima_tui.model.dates import Period
 from prima_tui.model.likeness import Letters, letters_of
 from prima_tui.model.many_texts import ManyTexts, utf8
@@ -54,6 +55,7 @@ class Columns:
 
     def __init__(self, entries: Sequence[Entry]) -> None:
         self._entries = entries
+        self._transcripts: tuple[Sequence[Transcript], Rows] = ((), np.zeros(0, np.int64))
 
     # -- words in titles and paths ------------------------------------------------------------------------------
 
@@ -252,8 +254,23 @@ class Columns:
         """Source and id of each session to its row."""
         return {entry.session.key: row for row, entry in enumerate(self._entries)}
 
+    def rows_of_transcripts(self, transcripts: Sequence[Transcript]) -> Rows:
+        """Return for each transcript of an index the session that it belongs to, -1 for none of these.
+
+        What is known of a list is kept: the same one is asked for again and again, and only ever grows.
+        """
+        known, rows = self._transcripts
+        if known is not transcripts:
+            rows = np.zeros(0, np.int64)
+        count = len(transcripts)
+        if len(rows) < count:
+            more = [self._row_of_place.get(one[:2], -1) for one in transcripts[len(rows) : count]]
+            rows = np.concatenate((rows, np.array(more, np.int64)))
+            self._transcripts = transcripts, rows
+        return rows
+
     @cached_property
-    def row_of_place(self) -> dict[tuple[str, int], int]:
+    def _row_of_place(self) -> dict[tuple[str, int], int]:
         """(file path, transcript number) to the row of the session that it belongs to."""
         return {(part.path, part.number): row for row, entry in enumerate(self._entries) for part in entry.parts}
 

@@ -80,11 +80,10 @@ class _Scope:
 
     def sessions_of(self, found: SimilarExchanges) -> tuple[Rows, Flags]:
         """Return for each of those found the number of its session, and whether the file that it was in is there."""
-        row_at = self._library.columns.row_of_place
-        numbers = np.array([row_at.get(one[:2], -1) for one in found.transcripts], np.int64)
+        numbers = self._library.columns.rows_of_transcripts(found.transcripts)[found.owners]
         stands = numbers >= 0
         for place in np.flatnonzero(~stands).tolist():
-            key = found.transcripts[place][2:]
+            key = found.transcripts[found.owners[place]][2:]
             row = self._library.columns.row_of.get(key)
             numbers[place] = self._gone.setdefault(key, self.first_gone + len(self._gone)) if row is None else row
         return numbers, stands

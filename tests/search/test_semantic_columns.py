@@ -95,6 +95,7 @@ def test_hits_are_those_of_the_rule_in_the_order_of_the_rule(
     transcripts = [(f"s{number}/{file}", 0, sessions[number].source, f"s{number}") for number, file, *_rest in near]
     found = SimilarExchanges(
         transcripts,
+        np.arange(len(near), dtype=np.int32),
         np.zeros(len(near), np.int32),
         np.array([f"text {text}".encode() for *_rest, text in near], "S32"),
         np.array([0.3 + likeness / 10 for _number, _file, likeness, _text in near], np.float32),
@@ -117,3 +118,15 @@ def test_hits_are_those_of_the_rule_in_the_order_of_the_rule(
     assert list(hits.ages) == sorted(hits.ages) or len(set(hits.similarities)) > 1
     some = hits.only(np.arange(len(hits)) % 2 == 0)
     assert list(some) == list(hits)[::2]
+
+
+def test_the_rows_of_a_growing_list_of_transcripts_are_kept() -> None:
+    sessions = [session_of(number, "codex", -1, -1, ()) for number in range(2)]
+    columns = build_library((Assembled(one, (Part(one.id, 0, 1),)) for one in sessions), lambda *_: None).columns
+    transcripts = [("s0", 0, "codex", "s0"), ("gone", 0, "codex", "s0"), ("s1", 1, "codex", "s1")]
+    before = columns.rows_of_transcripts(transcripts)
+    assert before.tolist() == [1, -1, -1], "rows stand newest first"
+    assert columns.rows_of_transcripts(transcripts) is before
+    transcripts.append(("s1", 0, "codex", "s1"))
+    assert columns.rows_of_transcripts(transcripts).tolist() == [1, -1, -1, 0]
+    assert columns.rows_of_transcripts(transcripts[3:]).tolist() == [0]
