@@ -66,7 +66,7 @@ def install_skills(
     if register:
         path = registration.user_file(agent, home, env) if user else registration.project_file(folder)
         change = (
-            registration.plan_removal(path)
+            registration.plan_removal(path, force)
             if uninstall
             else registration.plan_entry(path, registration.server_command(), force)
         )

@@ -125,7 +125,7 @@ class DocumentHistory:
         search.collections = self._documents.collections()
         query = parse(question)
         warnings += query.problems
-        return search.chunks(query, self._documents.embedding_model().query, cancel, warnings, limit)
+        return search.chunks(query, self._documents.embedding_model().question, cancel, warnings, limit)
 
 
 def _with_presence(change: ChunkChange, later: DocumentIndex) -> ChunkChange:

@@ -153,9 +153,9 @@ class Documents:
             self._search.collections = self._document_settings().collections
             warnings += unknown_collections(parsed, [one.name for one in self._search.collections])
         if every_chunk:
-            hits = self._search.chunks(parsed, self._model().query, cancel, warnings, limit)
+            hits = self._search.chunks(parsed, self._model().question, cancel, warnings, limit)
         else:
-            hits = self._search.search(parsed, mode, self._model().query, now, cancel, warnings, limit)
+            hits = self._search.search(parsed, mode, self._model().question, now, cancel, warnings, limit)
         return DocumentsAnswer(
             query=query,
             mode=mode,

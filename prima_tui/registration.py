@@ -12,7 +12,7 @@ import shutil
 import sys
 import tomllib
 from collections.abc import Mapping, Sequence
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 from typing import Any, Literal
 
 import msgspec
@@ -95,18 +95,25 @@ def plan_entry(path: Path, command: Sequence[str], force: bool = False) -> Chang
     return Change(path, "written", _checked(path, new, expected))
 
 
-def plan_removal(path: Path) -> Change:
-    """Return the file without the server's entry. Raises PrimaError when it can't be read or isn't valid."""
+def plan_removal(path: Path, force: bool = False) -> Change:
+    """Return the file without the server's entry. An entry that this program never writes stays, unless ``force``.
+
+    Raises PrimaError when the file can't be read or isn't valid.
+    """
     text = _read(path)
     if path.suffix == ".toml":
         servers = _parsed_toml(path, text).get("mcp_servers", {})
-        if NAME not in servers:
+        if not isinstance(servers, dict) or NAME not in servers:
             return Change(path, "absent", text)
+        if not force and not _is_ours(servers[NAME]):
+            return Change(path, "differs", text)
         return Change(path, "removed", _checked_toml(path, _TOML_ENTRY.sub("", text, count=1), text, None))
     document = _parsed(path, text or "{}")
     servers = document.get(_SERVERS)
     if not isinstance(servers, dict) or NAME not in servers:
         return Change(path, "absent", text)
+    if not force and not _is_ours(servers[NAME]):
+        return Change(path, "differs", text)
     place = next(member for member in reversed(_members(text, _start(text))) if member.key == _SERVERS)
     inner = _members(text, place.value)
     which = max(number for number, member in enumerate(inner) if member.key == NAME)
@@ -118,6 +125,21 @@ def plan_removal(path: Path) -> Change:
         new = text[: place.value] + "{}" + text[place.end :]
     expected = {**document, _SERVERS: {key: value for key, value in servers.items() if key != NAME}}
     return Change(path, "removed", _checked(path, new, expected))
+
+
+def _is_ours(entry: object) -> bool:
+    """Tell whether an entry is as this program writes it, wherever the program was then."""
+    if (
+        not isinstance(entry, dict)
+        or entry.get("type", "stdio") != "stdio"
+        or entry.keys() - {"type", "command", "args"}
+    ):
+        return False
+    command, arguments = entry.get("command"), entry.get("args")
+    if not isinstance(command, str):
+        return False
+    program = PureWindowsPath(command).stem  # which knows both kinds of slashes
+    return (program == NAME and arguments == ["mcp"]) or arguments == ["-m", "prima_tui", "mcp"]
 
 
 def carry_out(change: Change) -> None:

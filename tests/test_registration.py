@@ -125,6 +125,31 @@ def test_an_entry_that_says_something_else_is_replaced_only_when_forced(tmp_path
 
 
 @pytest.mark.parametrize(
+    ("entry", "removed"),
+    [
+        ({"type": "stdio", "command": "prima-tui", "args": ["mcp"]}, True),
+        ({"command": "/an/old/place/bin/prima-tui", "args": ["mcp"]}, True),
+        ({"command": "/an/old/place/bin/python3", "args": ["-m", "prima_tui", "mcp"]}, True),
+        ({"command": "prima-tui", "args": ["mcp", "--all"]}, False),
+        ({"command": "prima-tui", "args": ["mcp"], "env": {"A": "b"}}, False),
+        ({"command": "a-wrapper", "args": ["mcp"]}, False),
+        ({"type": "http", "url": "http://localhost:1"}, False),
+        ("prima-tui mcp", False),
+    ],
+)
+def test_only_an_entry_as_it_is_written_is_removed_unless_forced(tmp_path: Path, entry: object, removed: bool) -> None:
+    path = put(tmp_path / "a.json", json.dumps({"mcpServers": {"prima-tui": entry}}))
+    assert plan_removal(path).outcome == ("removed" if removed else "differs")
+    assert plan_removal(path, force=True).outcome == "removed"
+
+
+def test_an_entry_of_codex_that_was_changed_is_removed_only_when_forced(tmp_path: Path) -> None:
+    path = put(tmp_path / "config.toml", '[mcp_servers.prima-tui]\ncommand = "prima-tui"\nargs = ["mcp", "--all"]\n')
+    assert plan_removal(path).outcome == "differs"
+    assert plan_removal(path, force=True).text == ""
+
+
+@pytest.mark.parametrize(
     "text",
     ['{"a": 1,}', "// servers\n{}", "[]", '"text"', '{"mcpServers": []}', '{"a": 1} {}', "{", "[" * 100_000, "\x00"],
 )

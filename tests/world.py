@@ -271,6 +271,9 @@ class CountingEmbedder:
         """Embed a query."""
         return self.real.query(query)
 
+    def question(self, text: str) -> Vector:
+        return self.real.question(text)
+
     def embed(self, texts: Sequence[str]) -> list[Vector]:
         """Embed texts, and remember them."""
         self.texts += texts

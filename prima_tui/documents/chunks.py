@@ -15,7 +15,7 @@ from itertools import pairwise
 import msgspec
 
 from prima_tui.documents.markdown import Heading, Outline
-from prima_tui.model.documents import Chunk
+from prima_tui.model.documents import HEADING_JOINT, Chunk
 
 MOST_WORDS = 400
 MOST_CHARACTERS = 2_000
@@ -206,14 +206,17 @@ def _joined(one: _Section, following: _Section) -> _Section:
     return _Section(one.first, one.text, following.end, one.headings, following.last_headings)
 
 
-def passages(chunk: Chunk) -> list[str]:
+def passages(chunk: Chunk, title: str = "") -> list[str]:
     """Return what an embedding model reads of a chunk: stretches of at most some 80 words, each below the heading path.
+
+    The document's ``title`` stands above the path where it isn't its beginning: a section seldom says what it is about.
 
     A model puts everything it reads into one vector: of a whole chunk little but its general subject would be left, so
     each passage gets a vector of its own, and the chunk is as near to a query as its nearest passage.
     """
     words = [found.span() for found in _WORD.finditer(chunk.text)]
-    above = f"{chunk.heading}\n" if chunk.headings else ""
+    headings = chunk.headings if not title or chunk.headings[:1] == (title,) else (title, *chunk.headings)
+    above = f"{HEADING_JOINT.join(headings)}\n" if headings else ""
     count = max(-(-len(words) // PASSAGE_WORDS), -(-len(chunk.text) // _PASSAGE_CHARACTERS))
     edges = sorted({place * len(words) // count for place in range(count + 1)})
     return [above + chunk.text[words[first][0] : words[end - 1][1]] for first, end in pairwise(edges)]

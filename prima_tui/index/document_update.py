@@ -249,7 +249,7 @@ class _Run:
         fresh = 0
         for one in documents:
             for chunk in one.chunks:
-                read = {text_hash(text): text for text in passages(chunk)}
+                read = {text_hash(text): text for text in passages(chunk, one.title)}
                 fresh += any(key not in self._known and key not in texts for key in read)
                 texts.update(read)
         chunks = sum(len(one.chunks) for one in documents)

@@ -319,5 +319,7 @@ def _chunk_rows(one: Document) -> list[list[Any]]:
 
 def _passage_rows(one: Document) -> list[list[Any]]:
     return [
-        [one.path, position, text_hash(text)] for position, chunk in enumerate(one.chunks) for text in passages(chunk)
+        [one.path, position, text_hash(text)]
+        for position, chunk in enumerate(one.chunks)
+        for text in passages(chunk, one.title)
     ]

@@ -63,7 +63,11 @@ class EmbeddingModel(Protocol):
     """What an index remembers: vectors of two names are never compared."""
 
     def query(self, query: str) -> Vector:
-        """Return the query's vector, of length one. Raises ModelUnavailable."""
+        """Return the vector, of length one, of what is looked for in conversations. Raises ModelUnavailable."""
+        ...
+
+    def question(self, text: str) -> Vector:
+        """Return the vector of what is looked for in texts that nobody said to anybody. Raises ModelUnavailable."""
         ...
 
     def embed(self, texts: Sequence[str]) -> list[Vector]:
@@ -91,6 +95,10 @@ class Embedder:
     def query(self, query: str) -> Vector:
         """Return the query's vector, shape (384,) for the built-in model. Raises ModelUnavailable."""
         return self._vector(self._loaded(1)[0], query_text(query))
+
+    def question(self, text: str) -> Vector:
+        """Return the vector of a text as it stands, shape as of a query. Raises ModelUnavailable."""
+        return self._vector(self._loaded(1)[0], text[:READ_CHARACTERS])
 
     def embed(self, texts: Sequence[str]) -> list[Vector]:
         """Return one vector for each text, in order. Raises ModelUnavailable."""

@@ -23,7 +23,7 @@ import orjson
 from prima_tui.config import ModelSettings
 from prima_tui.endpoint_settings import is_loopback
 from prima_tui.errors import ModelUnavailable
-from prima_tui.index.embedder import query_text
+from prima_tui.index.embedder import READ_CHARACTERS, query_text
 from prima_tui.model.text import shown
 
 if TYPE_CHECKING:
@@ -74,7 +74,11 @@ class Endpoint:
 
     def query(self, query: str) -> Vector:
         """Return the query's vector. Raises ModelUnavailable."""
-        return self._vectors([query_text(query)], min(self._timeout, _QUERY_SECONDS))[0]
+        return self.question(query_text(query))
+
+    def question(self, text: str) -> Vector:
+        """Return the vector of a text as it stands, for which somebody waits. Raises ModelUnavailable."""
+        return self._vectors([text[:READ_CHARACTERS]], min(self._timeout, _QUERY_SECONDS))[0]
 
     def embed(self, texts: Sequence[str]) -> list[Vector]:
         """Return one vector for each text, in order. Raises ModelUnavailable."""

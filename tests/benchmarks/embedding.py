@@ -134,6 +134,9 @@ class _Timed:
     def query(self, query: str) -> np.ndarray:
         return self._real.query(query)
 
+    def question(self, text: str) -> np.ndarray:
+        return self._real.question(text)
+
     def embed(self, given: Sequence[str]) -> list[np.ndarray]:
         started = time.process_time()
         found = self._real.embed(given)

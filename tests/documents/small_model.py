@@ -22,6 +22,9 @@ class WordModel:
     def query(self, query: str) -> NDArray[np.float32]:
         return self._vector(query)
 
+    def question(self, text: str) -> NDArray[np.float32]:
+        return self._vector(text)
+
     def embed(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
         self.before_each()
         self.embedded += texts

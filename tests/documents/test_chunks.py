@@ -267,6 +267,13 @@ def test_passages_cover_a_chunk_below_its_headings() -> None:
     assert all(len(one.split()) <= 83 for one in read)
 
 
+def test_the_title_of_a_document_stands_above_its_passages_once() -> None:
+    assert passages(Chunk(("A", "B"), 1, 9, "text"), "A") == ["A > B\ntext"]
+    assert passages(Chunk(("A", "B"), 1, 9, "text"), "The title") == ["The title > A > B\ntext"]
+    assert passages(Chunk((), 1, 9, "text"), "notes.txt") == ["notes.txt\ntext"]
+    assert passages(Chunk((), 1, 9, "text")) == ["text"]
+
+
 @splitter
 @given(DOCUMENT)
 def test_passages_end_for_any_text(text: str) -> None:
