@@ -223,6 +223,7 @@ class History(Upkeep):
     def close(self) -> None:
         """Keep the list for the next start and let the memory go."""
         if self._refreshing.acquire(blocking=False):
+            self._store_waiting()
             self._keep()
             self._refreshing.release()
         if self._table is not None:

@@ -11,7 +11,7 @@ import gc
 import hashlib
 import os
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 
 import msgspec
@@ -23,9 +23,12 @@ from prima_tui.model.query import is_hidden
 from prima_tui.model.session import Session
 from prima_tui.search.library import Entry, Library
 from prima_tui.sources.assemble import Part
-from prima_tui.sources.base import READER_VERSION, KnownFile, Scope, SourceFile
+from prima_tui.sources.base import READER_VERSION, KnownFile, Scope
 from prima_tui.sources.places import resolved
 from prima_tui.sources.repository import repository_of
+
+_FORMAT = 2
+"""Raised whenever what is kept of a history means something else."""
 
 
 class LastEntry(msgspec.Struct, frozen=True, gc=False, array_like=True):
@@ -48,10 +51,6 @@ class LastHistory(msgspec.Struct, frozen=True, gc=False, array_like=True):
     def sessions(self) -> tuple[Session, ...]:
         """Return the sessions that lists show, newest first."""
         return tuple(entry.session for entry in self.entries if not is_hidden(entry.session))
-
-    def is_of(self, files: Mapping[str, SourceFile]) -> bool:
-        """Tell whether these (by path) are the very files, each in the same state."""
-        return len(self.files) == len(files) and all(files.get(one.file.path) == one.file for one in self.files)
 
     def library(self) -> Library:
         """Return the sessions as a library; their messages are not in the table yet."""
@@ -83,6 +82,7 @@ class LastList:
         facts = (
             __version__,
             READER_VERSION,
+            _FORMAT,
             scope,
             resolved(str(self._scope.workspace)),
             repository_of(str(self._scope.workspace)) if self._scope.repository else None,

@@ -8,73 +8,51 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-import msgspec
-
-from prima_tui.backlog import Backlog
 from prima_tui.forgotten import Forgotten
-from prima_tui.last_list import LastHistory, LastList
+from prima_tui.known_files import FEW_BYTES, KnownFiles
+from prima_tui.last_list import LastList
 from prima_tui.model.hits import Cancel, Snapshot
 from prima_tui.model.query import is_hidden
-from prima_tui.search.library import Library, build_library, numbered
+from prima_tui.related import related_files, summaries_cross
+from prima_tui.search.library import build_library, merged
 from prima_tui.sources.assemble import Assembler
-from prima_tui.sources.base import KnownFile, Problem, Scope, Source, SourceFile
-from prima_tui.sources.reading import FileReading, FileTexts
+from prima_tui.sources.base import Problem, Scope, Source, SourceFile
+from prima_tui.sources.reading import FileTexts
 from prima_tui.sources.registry import all_sources
 from prima_tui.startup_log import StartupLog, warning_lines
-
-if TYPE_CHECKING:
-    from prima_tui.index.catalog import Catalog
-    from prima_tui.index.messages import MessageTable
 
 _REPORT_SECONDS = 0.25
 _REPORT_TIMES = 5
 """A report of many sessions takes its time: the pause before the next one is so many times longer."""
 _STORE_SECONDS = 2.0
+_FEW_FILES = 200
+"""After a change of no more only the sessions that it concerns are put together anew."""
 _KEEP_SECONDS = 60.0
 """While files change again and again, the list for the next start is written at most so often."""
 
 
-class Upkeep:
+class Upkeep(KnownFiles):
     """Keeps the sessions of one scope as the files are.
 
     Safe to use from several threads; one refresh runs at a time.
     """
 
     def __init__(self, scope: Scope, catalog: Path, last: LastList, log: StartupLog, forgotten: Forgotten) -> None:
+        super().__init__(catalog, log, forgotten)
         self.scope = scope
-        self._forgotten = forgotten
-        self._forgotten_version = 0
-        self._cut: set[str] = set()
         self._last = last
         self._unkept = False
-        self._all_stored = True
-        """Whether the catalog took all that was read: else it has to be read again at the next start."""
         self._kept_at = -_KEEP_SECONDS
-        self.library = Library()
-        self._log = log
-        self._catalog_path = catalog
-        self._backlog = Backlog(self._without_forgotten, self._note)
         self._plug_in_problems: list[Problem] = []
         self._sources: dict[str, Source] = {source.id: source for source in all_sources(self._plug_in_problems)}
         self._assembler = Assembler(scope, self._sources)
-        self._known: dict[str, KnownFile] = {}
-        """The files that the library is made of, by path."""
         self._first: list[FileTexts] = []
         """The newest files, read before anything else; the catalog doesn't have them yet."""
-        self._readings: dict[str, FileReading] = {}
-        """What was read of them, once something changed: while nothing did, the library comes from the last time."""
         self._listed: dict[str, list[Problem]] = {}
-        self._unloaded: dict[str, KnownFile] = {}
-        """Files whose messages are not in the table."""
-        self._table: MessageTable | None = None
         self._refreshing = threading.Lock()
-        self._loading = threading.RLock()
-        self._snapshot = Snapshot()
 
     @property
     def snapshot(self) -> Snapshot:
@@ -85,25 +63,6 @@ class Upkeep:
     def source_ids(self) -> tuple[str, ...]:
         """The ids of all sources, those of other packages among them."""
         return tuple(self._sources)
-
-    @property
-    def table(self) -> MessageTable:
-        """The messages, as far as they were loaded."""
-        with self._loading:
-            if self._table is None:
-                from prima_tui.index.messages import MessageTable
-
-                self._table = MessageTable()
-            return self._table
-
-    @cached_property
-    def _catalog(self) -> Catalog:
-        from prima_tui.index.catalog import Catalog
-
-        return Catalog(self._catalog_path, self._note, self._is_unwanted)
-
-    def _note(self, line: str) -> None:
-        self._log.note([line])
 
     def glance(self) -> None:
         """Read the newest few files, where nothing is known from an earlier time: then a list has its first sessions.
@@ -132,15 +91,17 @@ class Upkeep:
         with self._refreshing:
             if report and self._first:
                 report(self._snapshot)
+            self._store_waiting()
             if self._forgotten_version != self._forgotten.look():
                 self._read_again()
             files = self._list()
-            if not self._known and not self._snapshot.complete and (last := self._unchanged(files)):
-                return self._take_over(last, report)
+            whole = self._snapshot.complete or self._take_over()
             changed = [file for file in files.values() if not self._is_current(file)]
             gone = [path for path in self._known if path not in files]
-            if not changed and not gone and self._snapshot.complete:
-                return self._snapshot
+            if not changed and not gone and whole:
+                return self._snapshot if self._snapshot.complete else self._show(len(files), len(files), report)
+            if whole and self._patch(changed, gone):
+                return self._show(len(files), len(files), report)
             if len(self._readings) < len(self._known):
                 changed = list(files.values())
             self._let_go(gone)
@@ -152,112 +113,52 @@ class Upkeep:
             left = sum(not self._is_read(file) for file in files.values())
             return self._publish(len(files) - left, len(files), report)
 
-    def _unchanged(self, files: Mapping[str, SourceFile]) -> LastHistory | None:
-        """Return what was kept the last time, if these are the very files; their texts must be in the catalog."""
-        last = self._last.load() if self._has_catalog() else None
-        self._last.release()
-        return last if last is not None and last.is_of(files) else None
+    def _take_over(self) -> bool:
+        """Have the sessions as they were made the last time, if nothing is known yet; their texts are in the catalog.
 
-    def _take_over(self, last: LastHistory, report: Callable[[Snapshot], None] | None) -> Snapshot:
-        """Have the sessions as they were made the last time."""
+        Returns whether there are any: what changed since is up to the caller.
+        """
+        if self._known or not self._has_catalog():
+            return False
+        last = self._last.load()
+        self._last.release()
+        if last is None:
+            return False
         with self._loading:
             self._known = {one.file.path: one for one in last.files}
             self._unloaded = dict(self._known)
             self.library = last.library()
-        return self._show(len(self._known), len(self._known), report)
+        self._kept_at = time.monotonic()
+        return True
 
-    def _has_catalog(self) -> bool:
-        """Tell whether there is a catalog to ask, without loading the database; False where it may not be seen."""
-        try:
-            return self._catalog_path.exists()
-        except OSError:
+    def _patch(self, changed: Sequence[SourceFile], gone: Sequence[str]) -> bool:
+        """Make anew only the sessions that the change of a few files concerns; False: all are to be made anew.
+
+        The library must be that of all known files. The catalog takes what was read later: nobody waits for that.
+        """
+        if len(changed) + len(gone) > _FEW_FILES or sum(file.size for file in changed) > FEW_BYTES:
             return False
-
-    def _recall(self, files: Sequence[SourceFile]) -> None:
-        """Take what the catalog knows of files in just this state."""
-        if not self._has_catalog():
-            return
-        known = self._catalog.load(files)
+        batch = self._backlog.read(sorted(changed, key=_age))
+        readings = [texts.reading for texts in batch]
+        related = related_files(readings, gone, self._known, self._sources)
+        if related is not None and len(related) <= _FEW_FILES:
+            readings += self._current_readings(related)
+        if related is None or len(related) > _FEW_FILES or summaries_cross(readings, gone, self._known):
+            self._first += batch
+            for texts in batch:
+                self._remember(texts.reading)
+            return False
         with self._loading:
-            for reading in known:
-                if not self._forgotten.touches(reading):
-                    self._remember(reading)
-
-    def _remember(self, reading: FileReading) -> None:
-        """Have a file's reading; its messages are not in the table yet."""
-        path = reading.file.path
-        self._readings[path] = reading
-        self._known[path] = self._unloaded[path] = reading.known
-
-    def _let_go(self, paths: Iterable[str]) -> None:
-        paths = list(paths)
-        for path in paths:
-            self._known.pop(path, None)
-            self._readings.pop(path, None)
-            self._unloaded.pop(path, None)
-        if paths and self._table is not None:
-            self._table.remove(paths)
-
-    def load_messages(self) -> None:
-        """Have every known message in the table: lists don't need them, so they come with the first words searched."""
-        with self._loading:
-            waiting = list(self._unloaded.values())
-            if not waiting and "_catalog" not in vars(self):
-                return  # what was kept is in the table
-            if waiting:
-                self.table.reserve((one.file.path, one.transcripts) for one in waiting)
-            for known in self._catalog.load_messages(waiting, self.table, list(self._known.values())):
-                texts = self._backlog.read([known.file])
-                self.table.add(((one.reading.file.path, one.messages) for one in texts), reserved=True)
-            if not waiting:
-                return
-            for known in waiting:
-                del self._unloaded[known.file.path]
-            self.library = numbered(self.library, self.table.part)
+            self._let_go(gone)
+            for texts in batch:
+                self._remember(texts.reading)
+                self._waiting[texts.reading.file.path] = texts
+            self._add_messages(batch)
+            made = build_library(self._assembler.assemble(readings), self._part, self.library)
+            concerned = related.union(gone, (file.path for file in changed))
+            self.library = merged(self.library, made, concerned)
             self._leave_out()
-
-    def _read_again(self) -> None:
-        """Let go of every file that the list of what is forgotten is about, or was."""
-        self._forgotten_version = self._forgotten.version
-        if self._known:
-            self._let_go(
-                [
-                    path
-                    for path, one in self._all_readings().items()
-                    if path in self._cut or self._forgotten.touches(one)
-                ]
-            )
-        self._cut.clear()
-        self._snapshot = msgspec.structs.replace(self._snapshot, complete=False)
-
-    def _all_readings(self) -> dict[str, FileReading]:
-        """Return what was read of every known file; for those that were taken over it is looked up, or read again."""
-        missing = {path: one.file for path, one in self._known.items() if path not in self._readings}
-        if missing:
-            for reading in self._catalog.load(list(missing.values())):
-                self._readings[reading.file.path] = reading
-                del missing[reading.file.path]
-            for texts in self._backlog.read(list(missing.values())):
-                self._readings[texts.reading.file.path] = texts.reading
-        return self._readings
-
-    def _is_unwanted(self, reading: FileReading) -> bool:
-        self._forgotten.look()
-        return reading.file.path in self._cut or self._forgotten.touches(reading)
-
-    def _without_forgotten(self, texts: FileTexts) -> FileTexts:
-        kept = self._forgotten.without(texts)
-        if kept is not texts:
-            self._cut.add(texts.reading.file.path)
-        return kept
-
-    def _is_current(self, file: SourceFile) -> bool:
-        known = self._known.get(file.path)
-        return known is not None and known.file == file
-
-    def _is_read(self, file: SourceFile) -> bool:
-        reading = self._readings.get(file.path)
-        return reading is not None and reading.file == file
+        return True
 
     def _list(self) -> dict[str, SourceFile]:
         files: dict[str, SourceFile] = {}
@@ -301,18 +202,6 @@ class Upkeep:
                 break
         self._store(unkept)
 
-    def _add_messages(self, batch: Sequence[FileTexts]) -> None:
-        """Put messages into the table, once somebody searched: before that they can come from the catalog."""
-        with self._loading:
-            if self._table is not None:
-                self._table.add((texts.reading.file.path, texts.messages) for texts in batch)
-                for texts in batch:
-                    del self._unloaded[texts.reading.file.path]
-
-    def _store(self, batch: Sequence[FileTexts]) -> None:
-        if not self._catalog.store(batch):
-            self._all_stored = False
-
     def _publish(self, done: int, total: int, report: Callable[[Snapshot], None] | None) -> Snapshot:
         """Put the sessions together from what was read, and show them."""
         assembled = self._assembler.assemble(list(self._readings.values()))
@@ -320,18 +209,6 @@ class Upkeep:
             self.library = build_library(assembled, self._part, self.library)
             self._leave_out()
         return self._show(done, total, report)
-
-    def _part(self, path: str, number: int) -> int | None:
-        return None if self._table is None else self._table.part(path, number)
-
-    def _leave_out(self) -> None:
-        if self._table is not None:
-            self._table.leave_out(
-                (number, part.left_out)
-                for entry in self.library.entries
-                for number, part in zip(entry.numbers, entry.parts, strict=True)
-                if part.left_out and number >= 0
-            )
 
     def _show(self, done: int, total: int, report: Callable[[Snapshot], None] | None) -> Snapshot:
         warnings = self._all_warnings()
@@ -355,7 +232,7 @@ class Upkeep:
 
     def _keep(self) -> None:
         """Keep the list for the next start."""
-        if self._unkept and self._all_stored and self._snapshot.complete:
+        if self._unkept and self._all_stored and self._snapshot.complete and not self._waiting:
             self._unkept = False
             self._last.keep(self._known.values(), self.library)
             self._kept_at = time.monotonic()

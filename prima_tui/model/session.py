@@ -13,6 +13,7 @@ from typing import Literal
 
 import msgspec
 
+KEY_BYTES = 8
 Action = Literal["write", "edit", "add", "update", "delete", "move"]
 
 
@@ -191,6 +192,19 @@ def key64(identifier: str) -> bytes:
 def packed_keys(identifiers: Sequence[str]) -> bytes:
     """Return :func:`key64` of each id, joined: ``8 * len(identifiers)`` bytes."""
     return b"".join(map(key64, identifiers))
+
+
+def split_keys(keys: bytes) -> list[bytes]:
+    """Return the keys that were joined."""
+    return [keys[place : place + KEY_BYTES] for place in range(0, len(keys), KEY_BYTES)]
+
+
+def holds_key(keys: bytes, key: bytes) -> bool:
+    """Tell whether a key is among joined ones."""
+    place = keys.find(key)
+    while place >= 0 and place % KEY_BYTES:
+        place = keys.find(key, place + 1)
+    return place >= 0
 
 
 def shown_path(path: str, workspace: str | None) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -19,7 +19,17 @@ from prima_tui.sources.assemble import Assembled
 if TYPE_CHECKING:
     from prima_tui.search.columns import Columns
 
-__all__ = ["Entry", "Library", "ages_among", "build_library", "folded_paths", "listed", "newest_first", "numbered"]
+__all__ = [
+    "Entry",
+    "Library",
+    "ages_among",
+    "build_library",
+    "folded_paths",
+    "listed",
+    "merged",
+    "newest_first",
+    "numbered",
+]
 
 _EARLY = datetime.min.replace(tzinfo=UTC)
 
@@ -98,6 +108,13 @@ def build_library(
             paths = folded_paths(item.session)
             title = fold(item.session.title)
             entries.append(Entry(item.session, item.parts, numbers, title, paths, "\n".join(paths)))
+    return Library(tuple(entries))
+
+
+def merged(library: Library, made: Library, paths: Set[str]) -> Library:
+    """Return the library with those of its entries that were read from any of these files replaced by ``made``."""
+    kept = [one for one in library.entries if paths.isdisjoint(one.session.paths)]
+    entries = sorted((*kept, *made.entries), key=lambda one: newest_first(one.session), reverse=True)
     return Library(tuple(entries))
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from prima_tui.model.session import FileChange, Session, Transcript, key64
+from prima_tui.model.session import KEY_BYTES, FileChange, Session, Transcript, holds_key, key64, split_keys
 from prima_tui.model.tags import language_tags
 from prima_tui.model.titles import UNTITLED, shorten
 from prima_tui.sources.base import Expires, Scope, Source, SourceFile
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 CARRIER = "carrier"
 """Flag of a transcript that only carries facts about other sessions and is none itself."""
 _OF_ALL_FILES = frozenset({"sdk", "warmup"})
-_KEY_BYTES = 8
 _EARLY = datetime.min.replace(tzinfo=UTC)
 
 
@@ -159,21 +158,14 @@ def _summaries_by_owner(transcripts: Sequence[Transcript]) -> dict[str, str]:
     own: dict[str, str] = {}
     for transcript in mains:
         for leaf, text in transcript.summaries:
-            if _holds(transcript.record_keys, key64(leaf)):
+            if holds_key(transcript.record_keys, key64(leaf)):
                 own[transcript.path] = text
                 leaves.pop(key64(leaf), None)
     for transcript in mains if leaves else ():
-        foreign = leaves.keys() & set(_split(transcript.record_keys))
+        foreign = leaves.keys() & set(split_keys(transcript.record_keys))
         for key in [key for key in leaves if key in foreign]:
             owners[transcript.path] = leaves[key]
     return owners | own
-
-
-def _holds(keys: bytes, key: bytes) -> bool:
-    place = keys.find(key)
-    while place >= 0 and place % _KEY_BYTES:
-        place = keys.find(key, place + 1)
-    return place >= 0
 
 
 def _session(
@@ -193,7 +185,7 @@ def _session(
     exchange_count = 0
     message_count = first.message_count
     for transcript in [*counted, *subagents]:
-        keys = _split(transcript.exchange_keys)
+        keys = split_keys(transcript.exchange_keys)
         left_out = frozenset(position for position, key in enumerate(keys) if key in seen)
         seen.update(keys)
         if transcript.parent_id == "":
@@ -274,10 +266,6 @@ def _changes(transcripts: Sequence[Transcript]) -> tuple[FileChange, ...]:
     return tuple(sorted((FileChange(*values) for values in unique), key=lambda change: change.at or _EARLY))
 
 
-def _split(keys: bytes) -> list[bytes]:
-    return [keys[place : place + _KEY_BYTES] for place in range(0, len(keys), _KEY_BYTES)]
-
-
 def _with_copies_told(assembled: list[Assembled], mains: Mapping[str, Sequence[Transcript]]) -> list[Assembled]:
     """Mark sessions that hold copies of each other: one that is continued, one that began as a copy (a fork).
 
@@ -287,11 +275,11 @@ def _with_copies_told(assembled: list[Assembled], mains: Mapping[str, Sequence[T
     keys = [b"".join(one.exchange_keys for one in mains[item.session.id]) for item in assembled]
     for place, packed in enumerate(keys):
         if packed:
-            starts[packed[:_KEY_BYTES]].append(place)
+            starts[packed[:KEY_BYTES]].append(place)
     for places in starts.values():
         if len(places) < 2:
             continue
-        sets = {place: set(_split(keys[place])) for place in places}
+        sets = {place: set(split_keys(keys[place])) for place in places}
         places.sort(key=lambda place: (len(sets[place]), _age(assembled[place].session)))
         for rank, place in enumerate(places):
             later = [other for other in places[rank + 1 :] if sets[place] <= sets[other]]
@@ -313,7 +301,7 @@ def _with_copies_told(assembled: list[Assembled], mains: Mapping[str, Sequence[T
 
 
 def _with_copied_parts(item: Assembled, transcripts: Sequence[Transcript], origin: set[bytes]) -> Assembled:
-    keys = {one.path: _split(one.exchange_keys) for one in transcripts}
+    keys = {one.path: split_keys(one.exchange_keys) for one in transcripts}
     parts = tuple(
         part
         if part.agent

@@ -110,6 +110,15 @@ class KnownFile(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     transcripts: int = 0
     """How many were read from it."""
     problems: tuple[Problem, ...] = ()
+    ties: bytes = b""
+    """Keys (:func:`prima_tui.model.session.key64`) that files about the same sessions, or copies of them, have in
+    common: ids of sessions and of those that started them, first exchanges."""
+    leaves: bytes = b""
+    """Keys of the records of other files that its summaries are about."""
+    own_leaves: bytes = b""
+    """Keys of its own records that its summaries are about."""
+    tells: bool = False
+    """Whether it tells names or folders of sessions that are in other files."""
 
 
 class ReadTranscript(msgspec.Struct, frozen=True):
@@ -133,7 +142,11 @@ class ReadResult(msgspec.Struct, frozen=True):
 
 
 class Source(Protocol):
-    """The protocol of a source. Implementations hold no state and may be used from several processes at once."""
+    """The protocol of a source. Implementations hold no state and may be used from several processes at once.
+
+    An attribute ``keyed`` may name endings of its files that have to do with other files only by what
+    :class:`KnownFile` tells of both. When one of these changes, not all sessions need to be put together anew.
+    """
 
     id: str
 

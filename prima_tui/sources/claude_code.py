@@ -53,6 +53,7 @@ class ClaudeCode:
     id = _SOURCE
     label = _LABEL
     extracted = True
+    keyed = (".jsonl",)
     """Substantial sessions get an extract when they are indexed."""
 
     def roots(self, scope: Scope) -> Iterable[Path]:

@@ -53,6 +53,7 @@ class Codex:
 
     id = "codex"
     label = "[Codex]"
+    keyed = (".jsonl", ".zst")
 
     def roots(self, scope: Scope) -> Iterable[Path]:
         """Return Codex's own folder."""

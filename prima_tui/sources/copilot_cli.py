@@ -28,6 +28,7 @@ class CopilotCli:
     """Sessions of Copilot CLI that were started in the workspace, or in no recorded folder."""
 
     id = "copilot-cli"
+    keyed = ("",)
 
     def roots(self, scope: Scope) -> Iterable[Path]:
         """Return the folder of its sessions; ``COPILOT_HOME`` moves it."""

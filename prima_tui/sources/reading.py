@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import msgspec
 import zstandard
 
-from prima_tui.model.session import Exchange, Transcript
+from prima_tui.model.session import KEY_BYTES, Exchange, Transcript, holds_key, key64
 from prima_tui.model.text import fold
 from prima_tui.sources.base import KnownFile, Problem, ReadResult, SourceFile
 from prima_tui.sources.registry import source_by_id
@@ -30,7 +30,21 @@ class FileReading(msgspec.Struct, frozen=True, gc=False):
     @property
     def known(self) -> KnownFile:
         """The file and what is to be known of it without its transcripts."""
-        return KnownFile(self.file, len(self.transcripts), self.problems)
+        ids = {one for each in self.transcripts for one in (each.session_id, each.parent_id) if one}
+        starts = {one.exchange_keys[:KEY_BYTES] for one in self.transcripts if one.exchange_keys}
+        leaves: dict[bool, set[bytes]] = {True: set(), False: set()}
+        for one in self.transcripts:
+            for leaf in {key64(leaf) for leaf, _text in one.summaries if leaf}:
+                leaves[not one.parent_id and holds_key(one.record_keys, leaf)].add(leaf)
+        return KnownFile(
+            self.file,
+            len(self.transcripts),
+            self.problems,
+            ties=b"".join(sorted({*map(key64, ids), *starts})),
+            leaves=b"".join(sorted(leaves[False])),
+            own_leaves=b"".join(sorted(leaves[True])),
+            tells=bool(self.names or self.folders),
+        )
 
 
 class Messages(msgspec.Struct, frozen=True):

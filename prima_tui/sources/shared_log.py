@@ -73,6 +73,7 @@ class SharedLog:
     """The entries of a workspace's shared log, colleagues' ones too; each is one session with one exchange."""
 
     id = "shared-log"
+    keyed = (".md",)
 
     def roots(self, scope: Scope) -> Iterable[Path]:
         """Return the folder of the workspace's log."""

@@ -64,6 +64,7 @@ class VSCode:
     id = "vscode"
     leading_only = True
     """Of several files of one session only the leading one counts: each holds the whole conversation."""
+    keyed = ("",)
 
     def roots(self, scope: Scope) -> Iterable[Path]:
         """Return the user data folders of every kind of installation, each once."""

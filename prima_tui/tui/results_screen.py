@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -173,15 +173,18 @@ class ResultsScreen(Screen[None]):
             return self.query_one(PastPane)
         return self.query_one(ExtractPane) if self.has_class("-extract") else self.query_one(ConversationPane)
 
-    async def on_mount(self) -> None:
+    def on_mount(self) -> Awaitable[None] | None:
         """Textual's: show what is known, then look for what is new."""
         self._search()
-        if self.query_text.strip():
-            self._begin()
-        else:
-            # The list as it was last time is there at once: so the first picture has it, and is not drawn twice.
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._listed.wait(), _FIRST_SECONDS)
+        if not self.query_text.strip():
+            return self._first_list()
+        self._begin()
+        return None
+
+    async def _first_list(self) -> None:
+        """Wait for the list as it was last time, which is there at once: so the first picture has it."""
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._listed.wait(), _FIRST_SECONDS)
 
     def _begin(self) -> None:
         """Begin to look at the files, once. What there is to see comes first, and the list as it was last time."""
