@@ -75,6 +75,7 @@ def test_on_a_disk_that_ignores_case_the_workspace_is_found_however_it_is_typed(
         monkeypatch.setattr(f"prima_tui.sources.{module}.ignores_case", lambda _path: True)
     places._inside.cache_clear()
     places._same_place.cache_clear()
+    memory_of(world, typed)._last.forget()  # of the disk as it was: no disk changes in this
     assert start_of(world, typed, "workspace", "claude", "codex") == {"claude", "codex"}
 
 
