@@ -344,6 +344,12 @@ class Memory(FileHistory):
         """The startup log's file."""
         return self.log.path
 
+    def warm_words(self) -> None:
+        """Load the words, and what of the sessions is compared, so that the first letter finds as soon as the next."""
+        history = self._open()
+        history.load_messages()
+        history.library.columns.make_ready()
+
     def warm(self) -> None:
         """Load the index and the model, so that the next search by meaning is quick. What can't be loaded is left."""
         with contextlib.suppress(PrimaError, OSError):

@@ -287,6 +287,13 @@ class Columns:
                 rows[row] = self.row_of.get((entry.session.source, identifier), -1)
         return rows
 
+    # -- all at once --------------------------------------------------------------------------------------------
+
+    def make_ready(self) -> None:
+        """Make every column that searches by word need, now."""
+        self.arrays()
+        _made = self.names.letters, self.names.parts
+
     # -- kept on the disk ---------------------------------------------------------------------------------------
 
     def arrays(self) -> dict[str, NDArray[Any]]:

@@ -69,7 +69,7 @@ class WorkingScreen(ResultsScreen):
         self._show_state()
 
     def _make_ready(self) -> None:
-        """After the first whole list of a scope: load the model, offer to go on with an interrupted rebuild."""
+        """After the first whole list of a scope: load words and model, offer to go on with an interrupted rebuild."""
         reach = self.memory.scope.reach
         if reach not in self._warmed:
             self._warmed += (reach,)
@@ -80,6 +80,7 @@ class WorkingScreen(ResultsScreen):
         await asyncio.sleep(_WARM_AFTER)
         if await asyncio.to_thread(memory.rebuild_state) == "interrupted" and not self._background.indexing:
             self.query_one(StatusLine).show_note("a rebuild of the index was interrupted; F10 goes on with it")
+        await asyncio.to_thread(memory.warm_words)
         if self.mode != "keyword":
             await asyncio.to_thread(memory.warm)
 

@@ -59,6 +59,13 @@ def test_what_is_in_an_index_is_found_without_its_text_in_memory(memory: Memory,
     other.close()
 
 
+def test_words_can_be_loaded_before_the_first_letter(memory: Memory) -> None:
+    assert text_in_memory(memory) == 0
+    memory.warm_words()
+    assert text_in_memory(memory) > 0
+    assert "names" in vars(memory._open().library.columns)
+
+
 def test_a_file_that_changed_is_found_as_it_is_now(memory: Memory, world: World) -> None:
     built(memory)
     assert found(memory, "blue") == [FIRST]

@@ -77,3 +77,27 @@ def test_points_are_the_very_numbers_that_one_session_gets(sessions: list[Sessio
     columns = Columns(entries_of(sessions))
     assert columns.recency(NOW + later).tolist() == [recency(one.started_at, NOW + later) for one in sessions]
     assert columns.changes.tolist() == [min(5, len(folded_paths(one))) for one in sessions]
+
+
+@given(st.lists(session, max_size=6))
+def test_columns_made_of_their_arrays_say_the_same(sessions: list[Session]) -> None:
+    entries = entries_of(sessions)
+    columns = Columns(entries)
+    kept = Columns.of_arrays(entries, columns.arrays())
+    for typed in ("date:<7d", "is:fork", "file:web/", "tag:python -is:sdk", ""):
+        assert kept.selected(parse(typed, NOW)).tolist() == columns.selected(parse(typed, NOW)).tolist()
+    assert kept.title_holds("o").tolist() == columns.title_holds("o").tolist()
+    assert kept.paths_holding("o").tolist() == columns.paths_holding("o").tolist()
+    assert kept.recency(NOW).tolist() == columns.recency(NOW).tolist()
+    assert list(kept.names.texts) == list(columns.names.texts)
+
+
+def test_columns_are_ready_before_they_are_asked_for() -> None:
+    columns = Columns(entries_of([]))
+    columns.make_ready()
+    made = set(vars(columns))
+    columns.title_holds("a")
+    columns.paths_holding("a")
+    columns.recency(NOW)
+    columns.selected(parse("date:<7d", NOW))
+    assert set(vars(columns)) - made == {"_seconds"}

@@ -159,6 +159,7 @@ class FakeMemory:
         self.rebuilt = 0
         self.rebuild_is: Literal["running", "interrupted"] | None = None
         self.warmed = 0
+        self.words_warmed = 0
         self.plan_problem = ""
         self.plan_warning = ""
         self.conversations: dict[tuple[str, str], tuple[Exchange, ...]] = {}
@@ -287,6 +288,9 @@ class FakeMemory:
 
     def tools(self, found: Session, *, thinking: bool = False) -> tuple[tuple[ToolUse, ...], ...]:
         return tuple(tuple(one for one in uses if thinking or not one.thinking) for uses in self.tool_uses)
+
+    def warm_words(self) -> None:
+        self.words_warmed += 1
 
     def warm(self) -> None:
         self.warmed += 1

@@ -80,7 +80,8 @@ async def test_by_keyword_alone_no_model_is_loaded(memory: Any, make_app: MakeAp
     app = make_app(memory, mode="keyword")
     async with app.run_test(size=(120, 40)) as pilot:
         await settled(pilot, answered(app, ""))
-        await pilot.pause(1.4)
+        await settled(pilot, lambda: memory.words_warmed == 1)
+        await pilot.pause(0.4)
         assert memory.warmed == 0
 
 
