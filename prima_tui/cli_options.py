@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -104,7 +104,7 @@ def report_progress(progress: IndexProgress) -> None:
     )
 
 
-def listed(memory: Memory, text: str) -> tuple[Snapshot, tuple[Session, ...], list[str]]:
+def listed(memory: Memory, text: str) -> tuple[Snapshot, Sequence[Session], list[str]]:
     """Return the history as it is now, its sessions (with a text those that it finds), and what is to be said of it."""
     snapshot = memory.refresh()
     warnings = list(memory.settings.problems)

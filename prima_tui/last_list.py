@@ -11,7 +11,7 @@ import gc
 import hashlib
 import os
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import msgspec
@@ -19,6 +19,7 @@ import msgspec
 from prima_tui import __version__
 from prima_tui.config import private_folder
 from prima_tui.forgotten import Forgotten
+from prima_tui.model.on_demand import OnDemand
 from prima_tui.model.query import is_hidden
 from prima_tui.model.session import Session
 from prima_tui.search.library import Entry, Library
@@ -46,18 +47,24 @@ class LastHistory(msgspec.Struct, frozen=True, gc=False, array_like=True):
     made_by: str
     """What else the sessions depend on: see :meth:`LastList.made_by`."""
     files: tuple[KnownFile, ...]
-    entries: tuple[LastEntry, ...]
+    entries: tuple[msgspec.Raw, ...]
+    """A :class:`LastEntry` each, newest first, unpacked when it is looked at: of many thousand a list shows thirty."""
+    hidden: frozenset[int] = frozenset()
+    """Places of the entries whose sessions no list shows."""
+    kin: tuple[int, ...] = ()
+    """Places, among the others, of sessions that have to do with copies: the one has some, the other is one."""
 
-    def sessions(self) -> tuple[Session, ...]:
-        """Return the sessions that lists show, newest first."""
-        return tuple(entry.session for entry in self.entries if not is_hidden(entry.session))
+    def sessions(self) -> Sequence[Session]:
+        """Return the sessions that lists show, newest first. One that is damaged raises ValueError when looked at."""
+        shown = [place for place in range(len(self.entries)) if place not in self.hidden]
+        return OnDemand(len(shown), lambda place: _ENTRY.decode(self.entries[shown[place]]).session)
 
     def library(self) -> Library:
-        """Return the sessions as a library; their messages are not in the table yet."""
+        """Return the sessions as a library; their messages are not in the table yet. Raises ValueError if damaged."""
         return Library(
             tuple(
                 Entry(one.session, one.parts, (-1,) * len(one.parts), one.title, one.paths, "\n".join(one.paths))
-                for one in self.entries
+                for one in map(_ENTRY.decode, self.entries)
             )
         )
 
@@ -120,8 +127,7 @@ class LastList:
 
     def keep(self, files: Iterable[KnownFile], library: Library) -> None:
         """Keep a complete history for the next start, where the disk allows it."""
-        entries = tuple(LastEntry(one.session, one.parts, one.title, one.paths) for one in library.entries)
-        content = msgspec.msgpack.encode(LastHistory(self.made_by(), tuple(files), entries))
+        content = _ENCODER.encode(_history(self.made_by(), tuple(files), library))
         with contextlib.suppress(OSError):
             replace_private(self.path, content)
 
@@ -142,4 +148,24 @@ def replace_private(path: Path, content: bytes) -> None:
         raise
 
 
+def _history(made_by: str, files: tuple[KnownFile, ...], library: Library) -> LastHistory:
+    packed = (_ENCODER.encode(LastEntry(one.session, one.parts, one.title, one.paths)) for one in library.entries)
+    sessions = [entry.session for entry in library.entries]
+    shown = [session for session in sessions if not is_hidden(session)]
+    kin: set[tuple[str, str]] = set()
+    for session in shown:
+        for other in (session.continued_by, session.copied_from):
+            if other:
+                kin |= {session.key, (session.source, other)}
+    return LastHistory(
+        made_by,
+        files,
+        tuple(map(msgspec.Raw, packed)),
+        frozenset(place for place, session in enumerate(sessions) if is_hidden(session)),
+        tuple(place for place, session in enumerate(shown) if session.key in kin),
+    )
+
+
 _DECODER = msgspec.msgpack.Decoder(LastHistory)
+_ENTRY = msgspec.msgpack.Decoder(LastEntry)
+_ENCODER = msgspec.msgpack.Encoder()

@@ -85,7 +85,7 @@ class Memory(FileHistory):
         The first call reports the list as it was last time before anything is opened.
         """
         if report is not None and (last := self._first_picture()):
-            report(Snapshot(last))
+            report(Snapshot(last.sessions()))
         return self._open().refresh(report, cancel)
 
     def refresh_by_word(self) -> Snapshot:

@@ -28,6 +28,7 @@ from prima_tui.startup_log import warning_lines
 from prima_tui.stores import Stores
 
 if TYPE_CHECKING:
+    from prima_tui.last_list import LastHistory
     from prima_tui.search.combined import Found
     from prima_tui.search.library import Library
     from prima_tui.search.semantic_hits import SemanticHits
@@ -44,12 +45,11 @@ class Searching(Stores):
         """Return the sessions as far as they are known, newest first; never waits."""
         return self._history.snapshot if self._history else Snapshot()
 
-    def _first_picture(self) -> tuple[Session, ...]:
+    def _first_picture(self) -> LastHistory | None:
         """Return the list as it was last time, until there is one of this time."""
         if self.snapshot().sessions or self.snapshot().complete:
-            return ()
-        last = self._last.load()
-        return last.sessions() if last is not None else ()
+            return None
+        return self._last.load()
 
     def search(
         self,
@@ -72,8 +72,10 @@ class Searching(Stores):
         text = text.encode("utf-8", "replace").decode()  # a shell may pass on bytes that are no text
         listing = limit is None and not deep
         if listing and not text.strip() and ((last := self._first_picture()) or self._history is None):
-            shown = tuple(Hit(session, 0.0) for session in last)
-            return Answer(text, mode, shown, took_ms=(time.perf_counter() - started) * 1000)
+            sessions = last.sessions() if last is not None else ()
+            shown = OnDemand(len(sessions), lambda place: Hit(sessions[place], 0.0))
+            kin = last.kin if last is not None else None
+            return Answer(text, mode, shown, kin=kin, took_ms=(time.perf_counter() - started) * 1000)
         now = now or datetime.now(UTC).astimezone()
         query = parse(text, now, self._open().source_ids)
         if listing and not query.text and not query.phrases:

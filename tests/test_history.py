@@ -13,12 +13,13 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from prima_tui import backlog as backlog_module
-from prima_tui import output, output_conversation
+from prima_tui import last_list, output, output_conversation
 from prima_tui.index.embedder import Embedder
 from prima_tui.memory import Memory
 from prima_tui.model.hits import MODES, Cancel, Snapshot
@@ -26,6 +27,7 @@ from prima_tui.model.session import Session
 from prima_tui.sources import places
 from prima_tui.sources.base import SourceFile
 from prima_tui.sources.reading import read_files
+from prima_tui.tui.session_arrangement import View, arrange
 from tests.world import NOW, START, Turn, World, fingerprint, session_id
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -481,6 +483,42 @@ def test_a_glance_has_the_newest_sessions_and_the_refresh_goes_on_from_there(
     assert memory.snapshot() == Snapshot()
     assert len(memory.refresh().sessions) == 4 and not read
     memory.close()
+
+
+def test_of_the_list_of_last_time_only_what_is_looked_at_is_unpacked(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(30):
+        world.claude(f"session {number}", turns(2, number), start=START + timedelta(hours=number))
+    world.claude("resumed", turns(1, 1), copied=world.claude_records("session 3", turns(2, 3)), start=NOW)
+    before = world.memory()
+    before.refresh()
+    unpacked: list[bytes] = []
+
+    class Counting:
+        def decode(self, packed: bytes, decoder: Any = last_list._ENTRY) -> Any:
+            unpacked.append(bytes(packed))
+            return decoder.decode(packed)
+
+    monkeypatch.setattr(last_list, "_ENTRY", Counting())
+    answer = world.memory().search("")
+    rows = arrange(answer, View(), NOW)
+    assert 0 < len(unpacked) < 15
+    assert rows == arrange(before.search(""), View(), NOW)._replace(answer=answer)
+    assert [hit.session for hit in answer.hits] == list(before.snapshot().sessions)
+
+
+def test_a_damaged_entry_of_the_list_of_last_time_costs_no_answer(world: World) -> None:
+    world.believable()
+    world.memory().refresh()
+    last = world.memory()._last.load()
+    (kept,) = (world.memory().settings.paths.cache / "lists").glob("*.msgpack")
+    assert last is not None
+    entries = (*last.entries[:2], msgspec.Raw(b"\x91\x01"), *last.entries[3:])
+    kept.write_bytes(msgspec.msgpack.encode(msgspec.structs.replace(last, entries=entries)))
+    memory = world.memory()
+    memory.refresh()
+    assert answers(memory) == fresh_answers(world)
 
 
 def test_what_was_taken_over_answers_everything(world: World, embedder: Embedder) -> None:

@@ -70,6 +70,8 @@ class Answer(msgspec.Struct, frozen=True, gc=False):
     mode: Mode
     hits: Sequence[Hit] = ()
     """Best first; each may be made only when it is looked at."""
+    kin: Sequence[int] | None = None
+    """Places of the only hits that have copies or are one; None: not known."""
     words: tuple[str, ...] = ()
     """What to highlight: the plain words and quoted phrases of the query, filters left out."""
     similar: tuple[Session, ...] = ()
@@ -98,7 +100,7 @@ class Conversation(msgspec.Struct, frozen=True):
 class Snapshot(msgspec.Struct, frozen=True, gc=False):
     """The sessions in scope as far as they are known, newest first."""
 
-    sessions: tuple[Session, ...] = ()
+    sessions: Sequence[Session] = ()
     files_done: int = 0
     files_total: int = 0
     complete: bool = False

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from typing import Any, Literal, NamedTuple
 
 from prima_tui.model.hits import Answer, Hit
+from prima_tui.model.on_demand import OnDemand
 from prima_tui.model.text import one_line
 from prima_tui.tui.document_rows import among_sessions
 from prima_tui.tui.extract_rows import extract_hit
@@ -69,7 +70,7 @@ def arrange(answer: Answer, view: View, now: datetime, keep: Key | None = None) 
     headings: list[Heading] = []
     blank = not answer.query.strip()
     if blank:
-        hits, copies = families(hits)
+        hits, copies = families(hits, answer.kin)
     combined = answer.mode == "combined"
     hits = among_sessions(hits, answer.documents, answer.project, combined=combined, each_chunk=view.each_chunk)
     if not hits and answer.similar:
@@ -120,13 +121,15 @@ def place_of(hits: Sequence[Hit], key: Key) -> int:
     return -1
 
 
-def families(hits: Sequence[Hit]) -> tuple[Sequence[Hit], dict[Key, tuple[Hit, ...]]]:
+def families(hits: Sequence[Hit], kin: Sequence[int] | None = None) -> tuple[Sequence[Hit], dict[Key, tuple[Hit, ...]]]:
     """Return the hits with one of each family of copies, and the others of its family for each of these.
 
     A session that is resumed is copied by some agents and goes on in the copy; a fork begins as a copy. The one that
-    stands for all is the first of the hits (the newest) that no other continues.
+    stands for all is the first of the hits (the newest) that no other continues. Where ``kin`` tells the places of all
+    that can be concerned, no other hit is looked at.
     """
-    related = [hit for hit in hits if hit.session.continued_by or hit.session.copied_from]
+    among = hits if kin is None else [hits[place] for place in kin]
+    related = [hit for hit in among if hit.session.continued_by or hit.session.copied_from]
     if not related:
         return hits, {}
     root: dict[Key, Key] = {}
@@ -143,7 +146,7 @@ def families(hits: Sequence[Hit]) -> tuple[Sequence[Hit], dict[Key, tuple[Hit, .
                 root[top(session.key)] = top((session.source, other))
     members: dict[Key, list[Hit]] = defaultdict(list)
     concerned = {*root, *root.values()}
-    for hit in hits:
+    for hit in among:
         if hit.session.key in concerned:
             members[top(hit.session.key)].append(hit)
     copies: dict[Key, tuple[Hit, ...]] = {}
@@ -155,7 +158,11 @@ def families(hits: Sequence[Hit]) -> tuple[Sequence[Hit], dict[Key, tuple[Hit, .
         if others:
             copies[first.session.key] = others
             folded.update(hit.session.key for hit in others)
-    return [hit for hit in hits if hit.session.key not in folded], copies
+    if kin is None:
+        return [hit for hit in hits if hit.session.key not in folded], copies
+    gone = {place for place, hit in zip(kin, among, strict=True) if hit.session.key in folded}
+    places = [place for place in range(len(hits)) if place not in gone]
+    return OnDemand(len(places), lambda place: hits[places[place]]), copies
 
 
 def copies_text(copies: Sequence[Hit]) -> str:

@@ -9,6 +9,7 @@ import pytest
 from rich.cells import cell_len
 
 from prima_tui.model.hits import Answer, Hit
+from prima_tui.model.on_demand import OnDemand
 from prima_tui.model.session import ResumeCommand, Session
 from prima_tui.tui.session_arrangement import (
     View,
@@ -61,6 +62,31 @@ def test_a_copy_whose_continuation_is_not_there_has_its_own_row() -> None:
     rows, copies = families(answer(make("a", 4, continued_by="elsewhere")).hits)
     assert ids(rows) == ["a"]
     assert not copies
+
+
+def test_where_it_is_known_which_have_copies_the_others_are_not_looked_at() -> None:
+    sessions = [
+        make("x", 1),
+        make("c", 2),
+        make("b", 3, continued_by="c"),
+        make("y", 4),
+        make("fork", 5, copied_from="origin"),
+        make("origin", 6),
+        make("lost", 7, continued_by="gone"),
+        make("z", 8),
+    ]
+    hits = answer(*sessions).hits
+    looked: list[int] = []
+
+    def hit(place: int) -> Hit:
+        looked.append(place)
+        return hits[place]
+
+    rows, copies = families(OnDemand(len(hits), hit), kin=(1, 2, 4, 5, 6))
+    assert sorted(looked) == [1, 2, 4, 5, 6]
+    expected, expected_copies = families(hits)
+    assert list(rows) == expected and copies == expected_copies
+    assert ids(rows) == ["x", "c", "y", "fork", "lost", "z"]
 
 
 def test_sessions_of_two_agents_with_one_id_are_no_copies() -> None:
