@@ -459,6 +459,15 @@ def test_a_question_gets_the_best_chunks_without_a_model(project: Project) -> No
     assert (asked.answer, asked.note, asked.model) == ("", "", "")
 
 
+def test_a_text_that_stands_in_several_documents_takes_one_place_among_the_chunks(project: Project) -> None:
+    for number in range(5):
+        project.write(f"copy-{number}.md", "# Licence\n\nApples may be copied.")
+    project.write("own.md", "# Fruit\n\nApples are red.")
+    project.index()
+    asked = project.documents.ask("are apples red", limit=2)
+    assert [hit.path for hit in asked.hits] == ["own.md", "copy-0.md"]
+
+
 def test_the_chunks_come_before_the_answer(project: Project) -> None:
     project.write("a.md", "# Install\n\nrun the installer")
     project.index()

@@ -83,7 +83,8 @@ class DocumentSearch:
         """Return the chunks that answer a question best, whatever document they are of. Raises Cancelled.
 
         A question has words that its answer needn't have, so a chunk counts by how near it is in meaning and by which
-        of the words it holds, rare ones more: the cosine, plus 0.3 for all of them; both on the scale of 100.
+        of the words it holds, rare ones more: the cosine, plus 0.3 for all of them; both on the scale of 100. Of chunks
+        with the same text the best placed stands for all.
         """
         library = self._library()
         table = self._index.table
@@ -112,8 +113,14 @@ class DocumentSearch:
                 found = Hit(entry.session, score * 100, keyword, near.get(place))
                 hits.append((score, place, found))
         hits.sort(key=lambda one: (-one[0], one[1]))
-        shown = [self._hit(place, found) for _score, place, found in hits[:limit]]
-        return [hit for hit in shown if hit is not None]
+        shown: dict[str, DocumentHit] = {}
+        for _score, place, found in hits:
+            if limit is not None and len(shown) >= limit:
+                break
+            hit = self._hit(place, found)
+            if hit is not None:
+                shown.setdefault(hit.text, hit)
+        return list(shown.values())
 
     def _library(self) -> Library:
         state = (self._index.generation, self.collections)

@@ -1,7 +1,8 @@
 """Measure documents: ``python -m tests.benchmarks.documents [--files 2500] [--index 500] [--words 450]``.
 
 Makes projects of invented Markdown in a temporary folder: one whose walk and hashing are measured, unchanged, and one
-that is indexed for the first time with the real model. Figures are of this run, on this machine, as it was loaded.
+that is indexed for the first time with the real model. What the model alone would take is measured in the same run, by
+a plain onnxruntime loop before and after. Figures are of this run, on this machine, as it was loaded.
 """
 
 from __future__ import annotations
@@ -15,12 +16,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 from prima_tui.config import Settings, paths_below
-from prima_tui.documents.chunks import split_outlined
-from prima_tui.documents.document import digest
+from prima_tui.documents.chunks import passages, split_outlined
+from prima_tui.documents.document import digest, read_document
 from prima_tui.documents.markdown import markdown_outline
 from prima_tui.documents.walk import walk
 from prima_tui.documents_memory import Documents
 from prima_tui.index.embedder import Embedder
+from tests.benchmarks.embedding import Plain
 
 OWN = Path(__file__).parents[2]
 TEXT = "\n".join(path.read_text(encoding="utf-8") for path in sorted(OWN.glob("assets/demo/*.txt")))
@@ -59,6 +61,22 @@ def timed(work: Callable[[], object], times: int = 1) -> str:
     return f"median {statistics.median(seconds):7.3f} s  worst {max(seconds):7.3f} s  n={times}"
 
 
+def passages_below(root: Path) -> list[str]:
+    """Return what the model reads of the documents, each text once."""
+    files = walk(root).files
+    documents = [read_document(file, (root / file.path).read_bytes()) for file in files]
+    return list(dict.fromkeys(text for one in documents for chunk in one.chunks for text in passages(chunk, one.title)))
+
+
+def tokens_a_second(plain: Plain, texts: list[str], most: int = 200) -> float:
+    """Return what a plain loop reads a second, of a sample."""
+    sample = random.Random(7).sample(texts, min(most, len(texts)))
+    tokens = sum(len(one.ids) for one in plain.tokenizer.encode_batch(sample))
+    started = time.perf_counter()
+    plain.embed(sample)
+    return tokens / (time.perf_counter() - started)
+
+
 def main() -> None:
     """Run all measurements."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -83,9 +101,16 @@ def main() -> None:
         embedder = Embedder(Path(temporary, "cache"))
         embedder.query("load it before")
         documents = Documents(root, Settings(paths=paths_below(Path(temporary, "home"))), model=embedder)
+        plain = Plain(Path(temporary, "cache", "model"), embedder.workers)
+        read = passages_below(root)
+        tokens = sum(len(one.ids) for one in plain.tokenizer.encode_batch(read))
+        before = tokens_a_second(plain, read)
         used = time.process_time()
         print(f"first index, {options.index} files:     {timed(documents.index)}")
         print(f"    {time.process_time() - used:.1f} s of processor time")
+        after = tokens_a_second(plain, read)
+        print(f"    {tokens} tokens; plain onnxruntime {before:.0f} a second before it, {after:.0f} after it,")
+        print(f"    which alone would be {tokens / before:.1f} and {tokens / after:.1f} s")
         status = documents.status()
         print(f"    {status.chunks} chunks, {sum(len(text.split()) for text in texts) / len(texts):.0f} words a file")
         print(f"unchanged pass, {options.index} files:  {timed(documents.index, 5)}")
