@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from prima_tui.errors import ModelUnavailable
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -29,7 +31,7 @@ _FORMAT, _OPERATORS = 8, 10
 def integer_product(row: NDArray[np.uint8], columns: NDArray[np.int8]) -> NDArray[np.int32]:
     """Return ``row`` (shape (d,), 0 to 127) times ``columns`` (shape (d, n), contiguous, -127 to 127), shape (n,).
 
-    Nothing is rounded. Other threads of the process run meanwhile.
+    Nothing is rounded. Other threads of the process run meanwhile. Raises ModelUnavailable without ONNX Runtime.
     """
     products: NDArray[np.int32] = _session().run(None, {"row": row[None], "columns": columns})[0][0]
     return products
@@ -37,8 +39,10 @@ def integer_product(row: NDArray[np.uint8], columns: NDArray[np.int8]) -> NDArra
 
 @cache
 def _session() -> Any:
-    import onnxruntime
-
+    try:
+        import onnxruntime
+    except ImportError as error:
+        raise ModelUnavailable(f"ONNX Runtime can't be loaded: {error}") from error
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = min(4, os.cpu_count() or 1)
     # a thread that waits for the next keystroke's search by spinning would take a core from everybody

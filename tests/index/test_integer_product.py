@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 
+from prima_tui.errors import ModelUnavailable
+from prima_tui.index import integer_product as module
 from prima_tui.index.integer_product import GREATEST_LEFT, GREATEST_RIGHT, integer_product
 
 
@@ -22,3 +26,10 @@ def test_the_greatest_factors_are_multiplied_exactly(sign: int) -> None:
     row = np.full(384, GREATEST_LEFT, np.uint8)
     columns = np.full((384, 40), sign * GREATEST_RIGHT, np.int8)
     assert set(integer_product(row, columns).tolist()) == {sign * 384 * GREATEST_LEFT * GREATEST_RIGHT}
+
+
+def test_without_the_runtime_it_is_said_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    module._session.cache_clear()
+    with pytest.raises(ModelUnavailable, match="ONNX Runtime can't be loaded"):
+        integer_product(np.zeros(2, np.uint8), np.zeros((2, 2), np.int8))
