@@ -66,6 +66,13 @@ def test_a_document_that_takes_too_long_is_given_up_with_one_line_and_the_next_o
         assert not reader.read(file("fine.py", b"x = 1"), b"x = 1").left_out
 
 
+def test_a_few_kilobytes_on_which_a_parser_never_ends_are_given_up_too() -> None:
+    pytest.importorskip("tree_sitter_javascript")
+    endless = b"->" * 8_000
+    with DocumentReader(1.0) as reader:
+        assert reader.read(file("evil.js", endless), endless).given_up_after == 1.0
+
+
 def test_reading_ends_at_once_when_it_is_cancelled() -> None:
     pytest.importorskip("pypdf")
     cancel = Cancel()
