@@ -54,9 +54,8 @@ def find_edit(
         return found
     blame = blamed_file(entries, tools, path, cancel=cancel)
     number = blame.line_with(line)
-    if number >= 0 and blame.file.lines[number].strip() == line.strip():
-        return _author(blame, number)
-    return _author(blame, number, line) or found
+    whole = number >= 0 and blame.file.lines[number].strip() == line.strip()
+    return _author(blame, number, "" if whole else line) or found
 
 
 def line_origin(
