@@ -18,6 +18,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from prima_tui.errors import StoreUnusable
 from prima_tui.last_list import LastList, replace_private
 from prima_tui.model.on_demand import OnDemand
 from prima_tui.model.session import Session, key64
@@ -108,7 +109,8 @@ class KeptWords:
     def load(self, states: Mapping[str, bytes]) -> KeptHistory | None:
         """Return what was kept, if it was of these very files (path to state); None when there is nothing that holds.
 
-        Nothing of the sessions is read yet.
+        Nothing of the sessions is read yet. One that turns out to be damaged when it is looked at raises StoreUnusable,
+        and the file is removed.
         """
         try:
             with self.path.open("rb") as file:
@@ -120,7 +122,12 @@ class KeptWords:
             starts, entries = arrays["entry_starts"], content.entries
 
             def entry(row: int) -> Entry:
-                one = _ENTRY.decode(entries[starts[row] : starts[row + 1]])
+                try:
+                    one = _ENTRY.decode(entries[starts[row] : starts[row + 1]])
+                except (ValueError, msgspec.MsgspecError) as error:
+                    with contextlib.suppress(OSError):
+                        self.path.unlink()
+                    raise StoreUnusable("a file that saves time was damaged and is removed; search again") from error
                 return Entry(one.session, one.parts, one.numbers, one.title, one.paths, "\n".join(one.paths))
 
             library = KeptLibrary(OnDemand(len(starts) - 1, entry), arrays)

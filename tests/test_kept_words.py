@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from prima_tui import history
+from prima_tui.errors import StoreUnusable
 from prima_tui.index.catalog import build_words
 from prima_tui.kept_words import KeptLibrary, KeptWords
 from prima_tui.memory import Memory
@@ -141,6 +142,17 @@ def test_what_was_forgotten_is_not_found(kept: World) -> None:
 def test_what_is_not_whole_is_not_used(kept: World, damage: bytes | None) -> None:
     path = path_of(kept.memory())
     path.write_bytes(path.read_bytes()[:-200] if damage is None else damage)
+    assert by_word(kept, "bedroom", kept=False) == whole(kept, "bedroom")
+
+
+def test_a_session_that_is_damaged_in_it_costs_one_search(kept: World) -> None:
+    path = path_of(kept.memory())
+    content = path.read_bytes()
+    place = content.rindex(b"Paint")
+    path.write_bytes(content[: place - 1] + b"\xff" * 6 + content[place + 5 :])
+    with pytest.raises(StoreUnusable, match="search again"):
+        by_word(kept, "bedroom")
+    assert not path.exists()
     assert by_word(kept, "bedroom", kept=False) == whole(kept, "bedroom")
 
 
