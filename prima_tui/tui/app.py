@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import events
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
+from textual.command import Provider
 from textual.filter import LineFilter
 from textual.screen import Screen
 from textual.theme import Theme
@@ -22,6 +23,8 @@ from textual.widgets import Input
 from prima_tui.model.hits import Mode
 from prima_tui.tui.background import REFRESH_SECONDS
 from prima_tui.tui.browse_screen import BrowseScreen
+from prima_tui.tui.commands import ActionCommands
+from prima_tui.tui.key_sections import sections
 from prima_tui.tui.keymap import keymap_problems, usable_keys
 from prima_tui.tui.outcome import PickResult, SessionPlace
 from prima_tui.tui.plain_terminal import AsciiFilter, speaks_unicode
@@ -50,11 +53,6 @@ def _settle() -> None:
     gc.set_threshold(_MADE_BETWEEN_COLLECTIONS, *gc.get_threshold()[1:])
 
 
-def _is_moving(action: str) -> bool:
-    """Whether an action only moves about: nothing one looks for in the command palette."""
-    return action.startswith(("move", "edge", "preview_", "app.focus_", "back"))
-
-
 class PrimaApp(App[PickResult | None]):
     """Shows a memory. ``run()`` returns a :class:`PickResult`, or None when one left or cancelled."""
 
@@ -69,6 +67,7 @@ class PrimaApp(App[PickResult | None]):
         "notice_screen.tcss",
         "find_line.tcss",
     ]
+    COMMANDS: ClassVar[set[type[Provider]]] = {ActionCommands}  # type: ignore[assignment]
     COMMAND_PALETTE_BINDING = "ctrl+backslash"
     ESCAPE_TO_MINIMIZE = False
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -219,31 +218,17 @@ class PrimaApp(App[PickResult | None]):
             field.cursor_blink = False
 
     def action_toggle_help(self) -> None:
-        """Show or hide the panel with all keys."""
-        if self.screen.query("HelpPanel"):
-            self.action_hide_help_panel()
-        else:
-            self.action_show_help_panel()
+        """Show all keys; a key closes that again."""
+        from prima_tui.tui.help_screen import HelpScreen
+
+        told = getattr(self.focused, "HELP", None) or self.screen.HELP or ""
+        told = " ".join(line.strip() for line in told.splitlines() if not line.strip().startswith("#")).replace("`", "")
+        self.push_screen(HelpScreen(sections(self.screen), told.strip(), filters=self.screen is self._browse))
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
-        """Textual's: for the command palette, every action that has a key on this screen, then Textual's own."""
-        seen = set()
-        for active in screen.active_bindings.values():
-            binding = active.binding
-            known = binding.id is not None and binding.id.startswith(("browse.", "app."))
-            if not known or not active.enabled or binding.action in seen or _is_moving(binding.action):
-                continue
-            seen.add(binding.action)
-            key = self.get_key_display(binding)
-            yield SystemCommand(binding.tooltip, f"{key}  {binding.description}", self._runner(binding, active.node))
+        """Textual's: for the command palette, what has no key on this screen."""
         if isinstance(screen, BrowseScreen):
             yield from screen.document_commands()
         for command in super().get_system_commands(screen):
             if command.title not in ("Quit", "Keys", "Maximize", "Minimize"):
                 yield command
-
-    def _runner(self, binding: Binding, node: object) -> Callable[[], object]:
-        async def run() -> None:
-            await self.run_action(binding.action, node)  # type: ignore[arg-type]
-
-        return run

@@ -138,7 +138,9 @@ class AskScreen(Screen[None]):
 
     def compose(self) -> ComposeResult:
         """Textual's: the parts."""
-        yield plain_input(self._question, "Ask the project's documents", id="question")
+        question = plain_input(self._question, "Ask the project's documents", id="question")
+        question.border_title = Content("Ask the documents")
+        yield question
         with Horizontal(id="asked"):
             chunks = SessionList(id="chunks")
             chunks.view = chunks.view._replace(each_chunk=True)

@@ -17,6 +17,7 @@ from prima_tui.search.blame import Blame
 from prima_tui.search.edits import Written
 from prima_tui.search.file_text import FileText
 from prima_tui.tui.code_colours import code_lines, language_of
+from prima_tui.tui.inline_markdown import inline
 from prima_tui.tui.session_rows import age, label_text, title_text
 from prima_tui.tui.styled_lines import StyledLine, cut, joined, without_tabs
 
@@ -122,7 +123,7 @@ def line_facts(view: BlameView, line: int, now: datetime) -> Sequence[tuple[str,
 
 def said_of(author: Written) -> str:
     """Return the explanation of an edit as one line, "" for none."""
-    return one_line(author.explanation)
+    return inline(one_line(author.explanation)).text
 
 
 def next_stretch(view: BlameView, line: int, step: int) -> int:

@@ -66,6 +66,17 @@ def code_lines(code: str, language: str, largest: int = _LARGEST) -> list[Styled
     lexer = _lexer(language.lower()) if language and len(code) <= largest else None
     if lexer is None:
         return [StyledLine(line) for line in code.split("\n")]
+    return _coloured(code, lexer) if len(code) > _LARGEST else list(_coloured_lately(code, language.lower()))
+
+
+@lru_cache(maxsize=256)
+def _coloured_lately(code: str, language: str) -> tuple[StyledLine, ...]:
+    """Kept, since the same code is laid out again at every other width."""
+    lexer = _lexer(language)
+    return tuple(_coloured(code, lexer)) if lexer is not None else ()
+
+
+def _coloured(code: str, lexer: Lexer) -> list[StyledLine]:
     lines: list[StyledLine] = []
     text, spans = "", list[Span]()
     for token, value in lexer.get_tokens(code):

@@ -108,12 +108,20 @@ def reading_order(exchanges: Sequence[Exchange]) -> list[int]:
 def _spoken(pieces: Iterable[Block], speaker: str, exchange: Exchange, best: bool) -> Iterator[Block]:
     """The blocks of one voice: the first names the speaker, a line is left free below the last."""
     blocks = list(pieces)
+    answers = speaker != YOU and bool(exchange.user)
+    if len(blocks) == 1:  # nearly always: made at once, which for a long conversation is a third of the time
+        only = blocks[0]
+        yield Block(
+            only.text, only.voice, only.fence, only.exchange, speaker, exchange.at, answers, best, gap=True,
+            columns=only.columns, head=only.head,
+        )  # fmt: skip
+        return
     for number, block in enumerate(blocks):
         first, last = number == 0, number == len(blocks) - 1
         yield block._replace(
             speaker=speaker if first else "",
             at=exchange.at if first else None,
-            answers=speaker != YOU and bool(exchange.user),
+            answers=answers,
             best=best and first,
             gap=last,
         )

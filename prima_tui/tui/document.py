@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-from prima_tui.model.text import shown, spans
+from prima_tui.model.text import fold, shown, spans
 from prima_tui.tui.code_colours import code_lines
 from prima_tui.tui.inline_markdown import Marker
 from prima_tui.tui.markdown_lines import FENCE, markdown_lines
@@ -285,10 +285,15 @@ def document_of(blocks: Iterable[Block], words: tuple[str, ...] = (), **facts: A
 def with_words(document: Document, words: tuple[str, ...]) -> Document:
     """Return the document with these words counted, for highlighting and for going from match to match."""
     found: dict[int, int] = {}
-    if words:
-        for number, block in enumerate(document.blocks):
-            if block.voice not in ("divider", "tool") and (count := len(spans(block.text, words))):
-                found[number] = count
+    folded = [word for word in map(fold, words) if word]
+    for number, block in enumerate(document.blocks if folded else ()):
+        text = block.text
+        if text.isascii():  # a look that costs little: most blocks hold none of the words
+            lowered = text.lower()
+            if not any(word in lowered for word in folded):
+                continue
+        if block.voice not in ("divider", "tool") and (count := len(spans(text, words))):
+            found[number] = count
     return msgspec.structs.replace(document, words=words, matches=found)
 
 

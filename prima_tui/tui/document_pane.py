@@ -327,6 +327,13 @@ class DocumentPane(LineView):
         strip = Strip(segments(styled, self._palette, base))
         return strip.extend_cell_length(width, base + self._palette.get(styled.fill, Style.null()))
 
+    def _strip_at(self, line: int, width: int) -> Strip:
+        if width != self._width:
+            # Textual paints a new size before it tells of it: what stood here stays for that frame, cut or filled
+            kept = self._strips.get(line)
+            return kept.adjust_cell_length(width, self.base_style) if kept else Strip.blank(width, self.base_style)
+        return super()._strip_at(line, width)
+
     def render_line(self, y: int) -> Strip:
         """Textual's: a line of the view, with the text that a mouse selected marked."""
         strip = super().render_line(y)

@@ -67,7 +67,9 @@ class ExportScreen(ModalScreen[tuple[Path, bool] | None]):
                     yield ExportKey(key, action, id=identifier)
 
     def on_mount(self) -> None:
-        """Textual's: say what the keys do now."""
+        """Textual's: say what the keys do now; of a long path the end is what one changes."""
+        field = self.query_one(PlainInput)
+        field.cursor_position = len(field.value)
         self._tell()
 
     def on_input_changed(self, event: Input.Changed) -> None:
@@ -80,8 +82,8 @@ class ExportScreen(ModalScreen[tuple[Path, bool] | None]):
         other = next(one for one in FORMATS if one != form)
         self.query_one("#export-write", ExportKey).tell(f"write {_NAMES[form]}")
         self.query_one("#export-format", ExportKey).tell(f"{_NAMES[other]} instead")
-        self.query_one("#export-tools", ExportKey).tell("without tools" if self._tools else "with tools and thinking")
-        self.query_one("#export-leave", ExportKey).tell("leave it")
+        self.query_one("#export-tools", ExportKey).tell("without tools" if self._tools else "with tools")
+        self.query_one("#export-leave", ExportKey).tell("close")
 
     def action_turn_format(self) -> None:
         """Ask for the other form, by the file's name."""
@@ -115,7 +117,7 @@ class ExportKey(Static):
 
     def tell(self, text: str) -> None:
         """Say what the key does."""
-        self.update(Content.assemble((f" {self._key} ", "bold $accent"), f"{text} "))
+        self.update(Content.assemble((f"{self._key} ", "bold $accent"), text))
 
     async def on_click(self, event: events.Click) -> None:
         """Textual's: what the key does."""

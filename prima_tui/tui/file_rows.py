@@ -9,6 +9,7 @@ from rich.cells import cell_len, split_graphemes
 
 from prima_tui.model.text import one_line, spans
 from prima_tui.search.changed_files import KnownFile, SessionChange
+from prima_tui.tui.inline_markdown import inline
 from prima_tui.tui.session_rows import age, count_text, label_text, snippet, title_text
 from prima_tui.tui.styled_lines import StyledLine, cut, fitted, joined
 
@@ -68,7 +69,7 @@ def _session_change(change: SessionChange, words: Sequence[str], room: int, now:
     tail = f"{change.changes[0].action}{times}"
     path = cut_start(one_line(change.shown), max(6, room - cell_len(label) - len(tail) - 4))
     place = joined([(path, "path")]).marked(spans(path, words) if words else [], "match")
-    said = next((one.explanation for one in change.changes if one.explanation), "")
+    said = inline(one_line(next((one.explanation for one in change.changes if one.explanation), ""))).text
     return [
         _headed(joined([(title, "title")]), when, room),
         joined([(label, "source"), (" ", "")]).followed_by(place).followed_by(joined([(f" · {tail}", "fact")])),

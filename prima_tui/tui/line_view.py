@@ -32,6 +32,8 @@ class LineView(ScrollView, can_focus=True):
         """What stands at each line of the view."""
         self._painted_at = (-1, -1)
         """First line of the view and its width when that was painted."""
+        self._width_at = (Size(-1, -1), 0)
+        """Size of the widget, and how many cells its lines then have."""
 
     def watch_virtual_size(self, size: Size) -> None:
         """Textual's: another number of lines."""
@@ -57,6 +59,12 @@ class LineView(ScrollView, can_focus=True):
     def line_width(self) -> int:
         """How many cells a line has: the view without its border and scroll bar."""
         return self.scrollable_content_region.width
+
+    def _drawn_width(self) -> int:
+        """The same while the view is drawn, when it is asked for line by line: looked up once for each size."""
+        if self._width_at[0] != self.outer_size:
+            self._width_at = self.outer_size, self.line_width
+        return self._width_at[1]
 
     @property
     def page_height(self) -> int:
@@ -100,6 +108,7 @@ class LineView(ScrollView, can_focus=True):
         """Textual's: styles changed, so cached strips have old colours."""
         super().notify_style_update()
         self._base_style = None
+        self._width_at = (Size(-1, -1), 0)
         self.palette_changed()
         self._strips.clear()
 
@@ -112,7 +121,7 @@ class LineView(ScrollView, can_focus=True):
 
     def render_line(self, y: int) -> Strip:
         """Textual's: return what stands at line ``y`` of the visible part."""
-        width, top = self.line_width, self.scroll_offset.y
+        width, top = self._drawn_width(), self.scroll_offset.y
         if self._painted_at != (top, width):
             self._painted.clear()
             self._painted_at = (top, width)
@@ -123,7 +132,11 @@ class LineView(ScrollView, can_focus=True):
         if line >= self.line_count:
             return Strip.blank(width, self.base_style)
         strip = self._strips.get(line)
-        if strip is None or strip.cell_length != width:
+        if strip is not None and strip.cell_length != width:
+            # of another width: so are all (and the cache keeps the first value it is given for a key)
+            self._strips.clear()
+            strip = None
+        if strip is None:
             strip = self.draw_line(line, width).adjust_cell_length(width, self.base_style)
             self._strips[line] = strip
         return strip

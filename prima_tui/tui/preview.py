@@ -94,7 +94,8 @@ class Previews:
         state = _state(hit.session)
         kept = self._kept.get(state)
         read, preview = await asyncio.to_thread(_make, memory, hit, words, unfolded, kept, near)
-        if read is not None:
+        if read is not None and read is not kept:
+            self._kept.discard(state)  # else the cache keeps the value it was given first
             self._kept[state] = read
         return preview
 

@@ -51,9 +51,8 @@ class SearchInput(PlainInput, inherit_bindings=False):
     HELP = """
     ## Search
 
-    Words are found inside longer words; `"two words"` stand as they are. Filters: `agent:codex` `dir:backend`
-    `branch:main` `tag:python` `file:app.py` `author:ana` `date:<7d` `date:2026-10..2026-11` `is:resumable`, and
-    `-agent:codex` for all others. Plain words search by meaning too, unless the mode is `keyword`.
+    Type what you remember: words are found inside longer words, and by what they mean unless the mode is `keyword`.
+    Enter resumes what is selected.
     """
     BINDINGS: ClassVar[list[BindingType]] = [*editing_keys()]
     _colours_stale = True

@@ -206,10 +206,10 @@ class SessionList(LineView, inherit_bindings=False):
         self.on_resize()
 
     def on_resize(self) -> None:
-        """Textual's: keep the selected row in view."""
+        """Textual's: keep the selected row in view. Lines of another width are drawn anew without being told."""
         if self.row_height != self._measured:
             self._measure()
-        self.redraw()
+            self.redraw()
         self._keep_visible()
 
     # -- mouse --------------------------------------------------------------------------------------------------

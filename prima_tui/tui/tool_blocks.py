@@ -67,7 +67,7 @@ def _use_blocks(use: ToolUse, workspace: str | None, opened: bool, exchange: int
 
 
 def _head(use: ToolUse, diffs: Sequence[tuple[TextEdit, Sequence[str]]], workspace: str | None, opened: bool) -> str:
-    what = shown_path(use.path, workspace) if use.path else use.summary[:_SUMMARY]
+    what = shown_path(use.path or use.summary, workspace)[:_SUMMARY]  # of a tool that reads, the summary is the path
     parts = ["▾" if opened else "▸", use.name or "tool", what]
     if diffs:
         added = sum(line.startswith("+") for _edit, lines in diffs for line in lines)

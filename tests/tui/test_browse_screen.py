@@ -493,23 +493,6 @@ async def test_the_log_the_refresh_and_the_demo_keys(memory: Any, make_app: Make
     assert app.return_value == PickResult(demo=True)
 
 
-async def test_help_and_command_palette_name_every_action(memory: Any, make_app: MakeApp) -> None:
-    app = make_app(memory)
-    async with app.run_test(size=(120, 40)) as pilot:
-        await settled(pilot, answered(app, ""))
-        await pilot.press("f1")
-        await pilot.pause(0.1)
-        assert app.screen.query("HelpPanel")
-        await pilot.press("f1")
-        await pilot.pause(0.1)
-        assert not app.screen.query("HelpPanel")
-        titles = [command.title for command in app.get_system_commands(app.screen)]
-        assert any("Copy the command" in title for title in titles)
-        await pilot.press("ctrl+backslash")
-        await pilot.pause(0.2)
-        assert type(app.screen).__name__ == "CommandPalette"
-
-
 def test_every_binding_has_an_id_a_description_and_a_tooltip() -> None:
     for binding in own_bindings():
         own = not binding.system  # the find line has the field's own editing keys

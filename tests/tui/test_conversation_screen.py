@@ -21,7 +21,7 @@ from prima_tui.tui.notice_screen import NoticeScreen
 from prima_tui.tui.outcome import SessionPlace
 
 from .conftest import NOW
-from .test_browse_screen import answered, browse, settled
+from .test_browse_screen import answered, browse, screen_text, settled
 
 MakeApp = Callable[..., PrimaApp]
 
@@ -311,3 +311,14 @@ async def test_the_extract_opens_in_the_editor(memory: Any, make_app: MakeApp, m
         await pilot.press("alt+e")
         await settled(pilot, lambda: bool(opened))
     assert opened[0].startswith("# Fix the login test")
+
+
+async def test_at_eighty_columns_finding_and_exporting_can_be_read_whole(memory: Any, make_app: MakeApp) -> None:
+    app = make_app(memory, query="login")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settled(pilot, answered(app, "login"))
+        await pilot.press("ctrl+f", *"the cookie must exist")
+        await settled(pilot, lambda: "Find the cookie must exist" in screen_text(app))
+        await pilot.press("escape", "alt+x")
+        await settled(pilot, lambda: isinstance(app.screen, ExportScreen) and "Esc close" in screen_text(app))
+        assert ".md" in screen_text(app), "of a long path one sees the end"

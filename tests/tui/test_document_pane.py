@@ -13,6 +13,9 @@ from prima_tui.model.session import Exchange, Session
 from prima_tui.tui.conversation_document import Asides, conversation_document
 from prima_tui.tui.conversation_pane import ConversationPane
 from prima_tui.tui.document import BLOCK_CHARACTERS, Block, markdown_document
+from prima_tui.tui.session_list import SessionList
+
+from .driving import MakeApp, answered, sessions, settled
 
 
 class PaneApp(App[None]):
@@ -204,3 +207,23 @@ def test_blocks_are_known_again_in_another_document_of_the_conversation() -> Non
         here = part.block_at(place)
         assert (here is None) == (place[0] not in (2, 3, 4))
         assert here is None or part.blocks[here].text == block.text
+
+
+async def test_another_width_draws_each_line_once_and_keeps_it(
+    memory: Any, make_app: MakeApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn: list[int] = []
+    draw = SessionList.draw_line
+    monkeypatch.setattr(
+        SessionList, "draw_line", lambda self, line, width: drawn.append(line) or draw(self, line, width)
+    )
+    app = make_app(memory)
+    async with app.run_test(size=(160, 45)) as pilot:
+        await settled(pilot, answered(app, ""))
+        await pilot.resize_terminal(150, 45)
+        await pilot.pause(0.2)
+        assert drawn
+        drawn.clear()
+        sessions(app).refresh()
+        await pilot.pause(0.1)
+        assert not drawn, "what was drawn for this width is kept"

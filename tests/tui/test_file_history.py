@@ -416,3 +416,11 @@ def test_a_path_too_long_keeps_its_end() -> None:
     assert cut_start("a/very/long/path/c.py", 6) == "…/c.py"
     assert cut_start("日本語日本語.py", 8) == "…本語.py"
     assert cut_start("abc", 1) == "…"
+
+
+async def test_an_explanation_on_one_line_shows_no_marks_of_markdown(world: World) -> None:
+    async with file_history(shop(world), *"money") as (app, pilot):
+        await settled(pilot, lambda: "since it must be" in screen_text(app))
+        await pilot.press("f4", "alt+n")
+        await settled(pilot, lambda: "exchange #1" in screen_text(app))
+        assert "**" not in screen_text(app)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from prima_tui.model.hits import Hit
-from prima_tui.model.session import Exchange
+from prima_tui.model.session import Exchange, ToolUse
 from prima_tui.tui.preview import Previews
+from prima_tui.tui.tool_blocks import Unfolded
 
 
 async def test_near_cuts_only_a_long_conversation(memory: Any) -> None:
@@ -29,3 +30,15 @@ async def test_a_session_that_cannot_be_read_says_why(memory: Any, monkeypatch: 
     monkeypatch.setattr(memory, "conversation", fails)
     preview = await Previews().preview(memory, Hit(memory.sessions[0], 1.0), ())
     assert "the disk is gone" in preview.problem
+
+
+async def test_what_tools_were_given_is_read_once(memory: Any, monkeypatch: Any) -> None:
+    memory.tool_uses = ((ToolUse(0, "Bash", "ls", "ls", "cart.py"),),)
+    asked = []
+    tools = memory.tools
+    monkeypatch.setattr(memory, "tools", lambda *given, **how: asked.append(given) or tools(*given, **how))
+    previews, hit = Previews(), Hit(memory.sessions[0], 1.0)
+    await previews.preview(memory, hit, ())
+    for _ in range(3):
+        assert (await previews.preview(memory, hit, (), Unfolded())).has_asides
+    assert len(asked) == 1

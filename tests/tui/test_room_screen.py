@@ -97,9 +97,8 @@ async def test_where_one_pane_is_shown_nothing_is_shared(
     async with app.run_test(size=size) as pilot:
         await settled(pilot, answered(app, ""))
         await pilot.press(*keys, "alt+shift+up")
-        await pilot.pause()
+        await settled(pilot, lambda: any("One pane" in note.message for note in app._notifications))
         assert browse(app)._kept.split == 0
-        assert "One pane" in [note.message for note in app._notifications][-1]
 
 
 async def test_a_maximised_pane_has_all_the_room_whatever_was_shared(memory: FakeMemory, make_app: MakeApp) -> None:

@@ -276,3 +276,9 @@ def test_what_was_remembered_and_cannot_be_read_is_left(tmp_path: Path, text: by
     assert remembered(tmp_path) == Remembered()
     remember(tmp_path, Remembered(share=50))
     assert remembered(tmp_path).share == 50
+
+
+def test_a_file_that_was_read_is_named_as_seen_from_the_workspace() -> None:
+    uses = ((ToolUse(0, "Read", "/home/ana/shop/app/cart.py", "/home/ana/shop/app/cart.py", "PRICE = 3"),),)
+    head = aside_blocks(uses, "/home/ana/shop", Unfolded())[0].after[0]
+    assert head.text == "\u25b8 Read app/cart.py"

@@ -6,8 +6,10 @@ A picture that changed on purpose is renewed with ``pytest tests/tui/snapshots -
 from __future__ import annotations
 
 import gzip
+import os
 import time
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,23 +19,30 @@ from pytest_textual_snapshot import normalize_svg
 from syrupy.extensions.single_file import SingleFileSnapshotExtension
 from textual.pilot import Pilot
 
+from prima_tui.config import Settings, paths_below
+from prima_tui.documents_memory import Documents
 from prima_tui.model.hits import ExtractFound, PastEntry, Snapshot
 from prima_tui.model.session import TextEdit, ToolUse
 from prima_tui.tui.app import PrimaApp
 from prima_tui.tui.remembered import Remembered
 from prima_tui.tui.search_line import SearchLine
+from tests.documents.chat_server import serving, streaming
+from tests.documents.small_model import WordModel
 from tests.tui.conftest import NOW, FakeMemory, believable_sessions, session
 from tests.tui.driving import answered, browse, screen_text, settled
+from tests.tui.test_file_history import shop
+from tests.world import NOW as WORLD_NOW
+from tests.world import World
 
 Keys = tuple[str, ...]
 SMALL, MIDDLE, LARGE = (80, 24), (120, 40), (200, 50)
 DARK, LIGHT = "prima-dark", "prima-light"
 EVERY = [(size, theme) for size in (SMALL, MIDDLE, LARGE) for theme in (DARK, LIGHT)]
 SOME = [(SMALL, DARK), (MIDDLE, LIGHT), (LARGE, DARK)]
-MAIN = ("list", "hits", "extract", "help")
+MAIN = ("list", "hits", "extract", "help", "file-history", "file-lines", "ask", "find", "export")
 """The states that are looked at in both themes at every size; the others at every size, in one theme or the other."""
 # Workers that go on as long as the program runs, change nothing that is seen, or wait for an answer.
-_ENDLESS = {"refresh", "warm", "resume", "ask-rebuild"}
+_ENDLESS = {"refresh", "warm", "resume", "ask-rebuild", "export"}
 
 
 @pytest.fixture(autouse=True)
@@ -44,6 +53,20 @@ def utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
     monkeypatch.undo()
     time.tzset()
+
+
+class PathOfAna(type(Path())):  # type: ignore[misc]
+    """A path whose present folder is not that of the tests."""
+
+    @classmethod
+    def cwd(cls) -> Path:
+        return Path("/home/ana/shop")
+
+
+@pytest.fixture(autouse=True)
+def at_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the export offers is the same everywhere."""
+    monkeypatch.setattr("prima_tui.tui.conversation_screen.Path", PathOfAna)
 
 
 class Picture(SingleFileSnapshotExtension):
@@ -69,6 +92,43 @@ class State(NamedTuple):
     kept: Remembered = Remembered()
     busy: bool = False
     """Something still runs when the picture is taken."""
+    world: Callable[[Path], AbstractContextManager[Any]] | None = None
+    """Makes a real memory in a folder, where the one in memory is not enough."""
+
+
+@contextmanager
+def changed_files(folder: Path) -> Iterator[Any]:
+    """A history in which files were changed."""
+    memory = shop(World(folder))
+    yield memory
+    memory.close()
+
+
+@contextmanager
+def asking(folder: Path) -> Iterator[FakeMemory]:
+    """Documents that can be asked, and a language model that answers."""
+    root = folder / "project"
+    root.mkdir()
+    Documents.init(root)
+    filler = "Each part is said in a sentence of its own, so that it can be read where it stands. " * 4
+    install = "Install zebra with the package, then run `zebra init`."
+    texts = {
+        "setup.md": f"# Setup\n\n{filler}\n\n## Install\n\n{install} {filler}",
+        "other.md": f"# Other\n\nWhat else the zebra package holds. {filler}",
+    }
+    for name, text in texts.items():
+        (root / name).write_text(f"{text}\n", "utf-8")
+        os.utime(root / name, (NOW.timestamp() - 200_000,) * 2)
+    memory = FakeMemory()
+    memory.documents_found = ()
+    documents = Documents(root, Settings(paths=paths_below(folder / "home")), env={}, model=WordModel())  # type: ignore[arg-type]
+    documents.index()
+    memory.real_documents = documents
+    said = ["Install the **package**, ", "then run `zebra init` [1 setup.md]. ", "The rest is in [7 invented.md]."]
+    with serving(streaming(*said)) as server:
+        (root / ".memory" / "config.toml").write_text(f'[ask]\nurl = "{server.url}"\nname = "small"\n')
+        yield memory
+    documents.close()
 
 
 def nothing(memory: FakeMemory) -> None:
@@ -185,6 +245,11 @@ STATES = {
     "rebuild-asked": State(("f10",), prepare=lost, until="Rebuild the index"),
     "timeline": State(("alt+l",)),
     "statistics": State(("alt+s",)),
+    "file-history": State(("alt+v", *"money"), until="PRICE", world=changed_files),
+    "file-lines": State(("alt+v", *"money", "f4", "alt+n"), until="BY_HAND", world=changed_files),
+    "ask": State(("alt+q",), query="install zebra", until="invented.md", world=asking),
+    "find": State(("ctrl+f", *"cookie"), query="login"),
+    "export": State(("alt+x",), query="login", until="Export the conversation"),
 }
 
 
@@ -220,10 +285,22 @@ async def reach(pilot: Pilot[Any], app: PrimaApp, state: State) -> None:
 
 @pytest.mark.parametrize("name", STATES)
 async def test_states(name: str, snapshot: Any, tmp_path: Path) -> None:
-    state, memory = STATES[name], FakeMemory()
+    state = STATES[name]
+    if state.world is not None:
+        with state.world(tmp_path) as memory:
+            await pictures(name, memory, snapshot, tmp_path)
+        return
+    memory = FakeMemory()
     state.prepare(memory)
     memory.log_path = Path("/home/ana/startup.log")
-    app = PrimaApp(memory, query=state.query, clock=lambda: NOW, theme=DARK, refresh_seconds=600.0)  # type: ignore[arg-type]
+    await pictures(name, memory, snapshot, tmp_path)
+
+
+async def pictures(name: str, memory: Any, snapshot: Any, tmp_path: Path) -> None:
+    """Compare a state on a memory with its pictures."""
+    state = STATES[name]
+    now = NOW if isinstance(memory, FakeMemory) else WORLD_NOW
+    app = PrimaApp(memory, query=state.query, clock=lambda: now, theme=DARK, refresh_seconds=600.0)
     app._browse._kept = state.kept
     differing = []
     async with app.run_test(size=SMALL) as pilot:
@@ -237,5 +314,6 @@ async def test_states(name: str, snapshot: Any, tmp_path: Path) -> None:
             if drawn != snapshot(name=picture, extension_class=Picture):
                 (tmp_path / f"{picture}.svg").write_text(drawn, "utf-8")
                 differing.append(picture)
-        memory.indexing.set()
+        if isinstance(memory, FakeMemory):
+            memory.indexing.set()
     assert not differing, f"what is drawn now lies in {tmp_path}"
