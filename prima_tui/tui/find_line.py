@@ -39,7 +39,9 @@ class FindLine(Horizontal):
     def compose(self) -> ComposeResult:
         """Textual's: the parts."""
         yield Static(Content("Find "), classes="find-label")
-        yield FindInput(placeholder="in this conversation", id="find-text", compact=True)
+        field = FindInput(placeholder="in this conversation", id="find-text", compact=True)
+        field.cursor_blink = False
+        yield field
         yield Static(Content("enter next · n N in the pane · esc ends"), classes="find-hint")
 
     @property

@@ -246,7 +246,7 @@ STATES = {
     "timeline": State(("alt+l",)),
     "statistics": State(("alt+s",)),
     "file-history": State(("alt+v", *"money"), until="PRICE", world=changed_files),
-    "file-lines": State(("alt+v", *"money", "f4", "alt+n"), until="BY_HAND", world=changed_files),
+    "file-lines": State(("alt+v", *"money.py:3"), until="line 3 of 4", world=changed_files),
     "ask": State(("alt+q",), query="install zebra", until="invented.md", world=asking),
     "find": State(("ctrl+f", *"cookie"), query="login"),
     "export": State(("alt+x",), query="login", until="Export the conversation"),
