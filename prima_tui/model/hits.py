@@ -70,8 +70,6 @@ class Answer(msgspec.Struct, frozen=True, gc=False):
     mode: Mode
     hits: Sequence[Hit] = ()
     """Best first; each may be made only when it is looked at."""
-    kin: Sequence[int] | None = None
-    """Places of the only hits that have copies or are one; None: not known."""
     words: tuple[str, ...] = ()
     """What to highlight: the plain words and quoted phrases of the query, filters left out."""
     similar: tuple[Session, ...] = ()
@@ -88,6 +86,8 @@ class Answer(msgspec.Struct, frozen=True, gc=False):
     took_ms: float = 0.0
     indexed_exchanges: int = 0
     pending_files: int = 0
+    kin: Sequence[int] | None = None
+    """Places of the only hits that have copies or are one; None: not known."""
 
 
 class Conversation(msgspec.Struct, frozen=True):
