@@ -68,9 +68,14 @@ class ExportScreen(ModalScreen[tuple[Path, bool] | None]):
 
     def on_mount(self) -> None:
         """Textual's: say what the keys do now; of a long path the end is what one changes."""
-        field = self.query_one(PlainInput)
-        field.cursor_position = len(field.value)
         self._tell()
+        # only with a width is there a part of it in view
+        self.call_after_refresh(self._show_end)
+
+    def _show_end(self) -> None:
+        field = self.query_one(PlainInput)
+        field.action_home()
+        field.action_end()
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """Textual's: the name says the form."""

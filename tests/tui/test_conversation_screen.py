@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
+import pytest
 from textual.widgets import Input
 
 from prima_tui.model.citation import citation, cited
@@ -313,7 +315,12 @@ async def test_the_extract_opens_in_the_editor(memory: Any, make_app: MakeApp, m
     assert opened[0].startswith("# Fix the login test")
 
 
-async def test_at_eighty_columns_finding_and_exporting_can_be_read_whole(memory: Any, make_app: MakeApp) -> None:
+async def test_at_eighty_columns_finding_and_exporting_can_be_read_whole(
+    memory: Any, make_app: MakeApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "a folder with a long name"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
     app = make_app(memory, query="login")
     async with app.run_test(size=(80, 24)) as pilot:
         await settled(pilot, answered(app, "login"))
@@ -321,4 +328,4 @@ async def test_at_eighty_columns_finding_and_exporting_can_be_read_whole(memory:
         await settled(pilot, lambda: "Find the cookie must exist" in screen_text(app))
         await pilot.press("escape", "alt+x")
         await settled(pilot, lambda: isinstance(app.screen, ExportScreen) and "Esc close" in screen_text(app))
-        assert ".md" in screen_text(app), "of a long path one sees the end"
+        await settled(pilot, lambda: "-on-ci.md" in screen_text(app))  # of a long path one sees the end
