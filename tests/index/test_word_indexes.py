@@ -84,6 +84,7 @@ def test_a_second_index_holds_only_what_is_in_none_and_several_become_one(
     for number, name in enumerate("cd"):
         world.claude(name, [Turn("The cellar", f"It is below the bedroom {number}.")])
         memory.refresh()
+        memory.refresh()  # the catalog takes what was read at the next look
         files = built(memory)
         assert len(files) == (2 if name == "c" else 1)
     assert found(memory, "bedroom") == sorted([*BEDROOM, session_id("c"), session_id("d")])
