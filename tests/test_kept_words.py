@@ -49,12 +49,17 @@ def kept(world: World) -> World:
 def keep(world: World) -> None:
     """Have everything indexed and kept."""
     memory = world.memory()
+    index_and_keep(memory)
+    assert path_of(memory).exists()
+    memory.close()
+
+
+def index_and_keep(memory: Memory) -> None:
+    """Have every message in a word index, and what the next search by word takes kept, where it is."""
     memory.refresh()
     build_words(str(memory.settings.paths.catalog))
     memory.search("the", "keyword")
     memory.keep_by_word()
-    assert path_of(memory).exists()
-    memory.close()
 
 
 def path_of(memory: Memory) -> Path:
@@ -177,19 +182,13 @@ def test_while_files_are_written_nothing_is_kept(kept: World, monkeypatch: pytes
     path = kept.claude("b", [Turn("Where is the window?", "There is none.")])
     memory = kept.memory()
     path_of(memory).unlink()
-    memory.refresh()
-    build_words(str(memory.settings.paths.catalog))
-    memory.search("the", "keyword")
-    memory.keep_by_word()
+    index_and_keep(memory)
     assert not path_of(memory).exists()
     for one in kept.home.rglob("*"):
         if one.is_file():
             os.utime(one, (1_700_000_000, 1_700_000_000))
     assert path.exists()
-    memory.refresh()
-    build_words(str(memory.settings.paths.catalog))
-    memory.search("the", "keyword")
-    memory.keep_by_word()
+    index_and_keep(memory)
     assert path_of(memory).exists()
     memory.close()
 

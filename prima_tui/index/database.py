@@ -13,16 +13,12 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import duckdb
 
 from prima_tui.config import private_folder
 from prima_tui.errors import StoreBusy, StoreUnusable
 from prima_tui.index.connections import first_line, in_memory, is_damage, is_lock
-
-if TYPE_CHECKING:
-    pass
 
 WAIT_SECONDS = 0.9
 """How long a file that another process has open is tried again; nobody is blocked for more than a second."""

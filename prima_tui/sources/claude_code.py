@@ -53,8 +53,8 @@ class ClaudeCode:
     id = _SOURCE
     label = _LABEL
     extracted = True
-    keyed = (".jsonl",)
     """Substantial sessions get an extract when they are indexed."""
+    keyed = (".jsonl",)
 
     def roots(self, scope: Scope) -> Iterable[Path]:
         """Return Claude Code's configuration folders: those of ``CLAUDE_CONFIG_DIR``, else the two usual ones."""

@@ -16,6 +16,11 @@ def key_binding(
     return Binding(key, action, text, show=show, tooltip=tooltip, id=f"{group}.{name}", priority=priority)
 
 
+def told(binding: Binding) -> str:
+    """Return what a key does, in a sentence."""
+    return binding.tooltip or binding.description
+
+
 def browse_binding(
     key: str, action: str, text: str, tooltip: str, show: bool = False, priority: bool = False
 ) -> Binding:

@@ -9,11 +9,13 @@ from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 
 from prima_tui.model.text import fold
+from prima_tui.tui.bindings import told
 from prima_tui.tui.key_sections import actions, sections
 
 if TYPE_CHECKING:
     from textual.app import App
     from textual.binding import ActiveBinding
+    from textual.screen import Screen
 
 _MOVES = ("move", "edge", "preview_", "scroll", "page_", "app.focus_", "back", "choice", "take_choice", "close_choices")
 
@@ -27,12 +29,8 @@ class Command(NamedTuple):
     run: Callable[[], Awaitable[object] | object]
 
 
-def action_commands(app: App[object], screen: object) -> Iterator[Command]:
+def action_commands(app: App[object], screen: Screen[object]) -> Iterator[Command]:
     """Yield every action that has a key on a screen, in the order of help; moving about is nothing one looks for."""
-    from textual.screen import Screen
-
-    if not isinstance(screen, Screen):
-        return
     order = {
         row.active.binding.action: place
         for place, row in enumerate(row for section in sections(screen) for row in section.rows)
@@ -42,8 +40,7 @@ def action_commands(app: App[object], screen: object) -> Iterator[Command]:
     found.sort(key=lambda active: order.get(active.binding.action, len(order)))
     for active in found:
         binding = active.binding
-        told = binding.tooltip or binding.description
-        yield Command(binding.description, app.get_key_display(binding), told, _runner(app, active))
+        yield Command(binding.description, app.get_key_display(binding), told(binding), _runner(app, active))
 
 
 def _runner(app: App[object], active: ActiveBinding) -> Callable[[], Awaitable[object]]:

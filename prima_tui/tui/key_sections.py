@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
+from prima_tui.tui.bindings import told
+
 if TYPE_CHECKING:
     from textual.binding import ActiveBinding
     from textual.screen import Screen
@@ -63,7 +65,9 @@ def sections(screen: Screen[object]) -> list[Section]:
     placed: dict[str, dict[str, list[KeyRow]]] = {title: {} for title in _titles(screen)}
     for active in actions(screen):
         title = _title(active, screen)
-        row = KeyRow(screen.app.get_key_display(active.binding), active.binding.description, _told(active), active)
+        row = KeyRow(
+            screen.app.get_key_display(active.binding), active.binding.description, told(active.binding), active
+        )
         placed.setdefault(title, {}).setdefault(_action(active), []).append(row)
     return [Section(title, tuple(map(_paired, _ordered(title, found)))) for title, found in placed.items() if found]
 
@@ -119,7 +123,3 @@ def _paired(rows: list[KeyRow]) -> KeyRow:
     keys = " ".join(row.keys.rpartition("+")[2] if same and place else row.keys for place, row in enumerate(rows))
     names = ", ".join(row.name if not place else row.name.lower() for place, row in enumerate(rows))
     return first._replace(keys=keys, name=names, told=names)
-
-
-def _told(active: ActiveBinding) -> str:
-    return active.binding.tooltip or active.binding.description

@@ -14,6 +14,7 @@ from textual.dom import DOMNode
 from textual.keys import Keys
 
 from prima_tui import tui
+from prima_tui.tui.bindings import told
 
 _MODIFIERS = frozenset({"ctrl", "alt", "shift", "super", "meta", "hyper"})
 _NAMES = frozenset(key.value.rsplit("+", 1)[-1] for key in Keys)
@@ -50,7 +51,7 @@ def action_keys(chosen: Mapping[str, str]) -> list[ActionKeys]:
     usable = usable_keys(chosen)
     bindings = {binding.id: binding for binding in own_bindings() if binding.id and not binding.system}
     return [
-        ActionKeys(name, usable.get(name, binding.key), binding.tooltip or binding.description)
+        ActionKeys(name, usable.get(name, binding.key), told(binding))
         for name, binding in sorted(bindings.items(), key=lambda each: (not each[0].startswith("browse."), each[0]))
     ]
 

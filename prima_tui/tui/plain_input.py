@@ -25,7 +25,7 @@ def editing_keys() -> list[BindingType]:
 class PlainInput(Input, inherit_bindings=False):
     """A text field with the editing keys only; no control character gets into it."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [*editing_keys()]
+    BINDINGS: ClassVar[list[BindingType]] = editing_keys()
 
     # The field has one line of a fixed width: a change of its text moves nothing, so nothing is laid out again.
     virtual_size: Reactive[Size] = Reactive(Size(0, 0), layout=False)
@@ -40,6 +40,3 @@ def plain_input(value: str, placeholder: str = "", *, id: str) -> PlainInput:
     field = PlainInput(value, placeholder=placeholder, select_on_focus=False, id=id)
     field.cursor_blink = False
     return field
-
-
-__all__ = ["PlainInput", "editing_keys", "plain_input"]

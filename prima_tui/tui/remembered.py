@@ -30,12 +30,6 @@ class Remembered(msgspec.Struct, frozen=True, omit_defaults=True):
     split: int = 0
     """Per cent that the conversation has of what it shares with the extract; 0: as the layout says."""
 
-    def with_room(self, *, share: int | None = None, split: int | None = None) -> Remembered:
-        """Return the same with other shares of the room."""
-        return msgspec.structs.replace(
-            self, share=self.share if share is None else share, split=self.split if split is None else split
-        )
-
 
 def remembered(folder: Path) -> Remembered:
     """Return how the screen was left; what can't be read is as if nothing was."""

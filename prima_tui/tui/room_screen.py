@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
+import msgspec
 from textual import events
 from textual.binding import BindingType
 from textual.widget import Widget
@@ -73,12 +74,12 @@ class RoomScreen(WorkingScreen):
 
     def _share(self, share: int) -> None:
         """Give the list so many per cent of the width."""
-        self._kept = self._kept.with_room(share=share)
+        self._kept = msgspec.structs.replace(self._kept, share=share)
         self.query_one("#left").styles.width = f"{share}%"
 
     def _split(self, split: int) -> None:
         """Give the conversation so many per cent of what it has with the extract."""
-        self._kept = self._kept.with_room(split=split)
+        self._kept = msgspec.structs.replace(self._kept, split=split)
         self._show_split()
 
     def _show_split(self) -> None:

@@ -54,7 +54,7 @@ class SearchInput(PlainInput, inherit_bindings=False):
     Type what you remember: words are found inside longer words, and by what they mean unless the mode is `keyword`.
     Enter resumes what is selected.
     """
-    BINDINGS: ClassVar[list[BindingType]] = [*editing_keys()]
+    BINDINGS: ClassVar[list[BindingType]] = editing_keys()
     _colours_stale = True
 
     def notify_style_update(self) -> None:

@@ -30,6 +30,19 @@ def pictures(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return drawn
 
 
+@pytest.fixture
+def begun(memory: Any) -> threading.Event:
+    """Return what is set once the files are looked at."""
+    looked, refresh = threading.Event(), memory.refresh
+
+    def refreshed(*args: Any, **options: Any) -> Any:
+        looked.set()
+        return refresh(*args, **options)
+
+    memory.refresh = refreshed
+    return looked
+
+
 async def test_the_list_as_it_was_last_time_is_in_the_first_picture(
     memory: Any, make_app: MakeApp, pictures: list[str]
 ) -> None:
@@ -43,21 +56,15 @@ async def test_the_list_as_it_was_last_time_is_in_the_first_picture(
 
 
 async def test_a_list_that_takes_its_time_holds_up_neither_the_screen_nor_the_reading(
-    memory: Any, make_app: MakeApp
+    memory: Any, make_app: MakeApp, begun: threading.Event
 ) -> None:
-    slow, search, begun = threading.Event(), memory.search, threading.Event()
+    slow, search = threading.Event(), memory.search
 
     def late(*args: Any, **options: Any) -> Answer:
         slow.wait(20)
         return search(*args, **options)
 
-    refresh = memory.refresh
-
-    def refreshed(*args: Any, **options: Any) -> Any:
-        begun.set()
-        return refresh(*args, **options)
-
-    memory.search, memory.refresh = late, refreshed
+    memory.search = late
     app = make_app(memory)
     async with app.run_test(size=(120, 40)) as pilot:
         await settled(pilot, lambda: "❯" in screen_text(app))
@@ -67,18 +74,13 @@ async def test_a_list_that_takes_its_time_holds_up_neither_the_screen_nor_the_re
         await settled(pilot, begun.is_set)
 
 
-async def test_files_are_looked_at_also_when_the_first_list_fails(memory: Any, make_app: MakeApp) -> None:
-    begun = threading.Event()
-    refresh = memory.refresh
-
+async def test_files_are_looked_at_also_when_the_first_list_fails(
+    memory: Any, make_app: MakeApp, begun: threading.Event
+) -> None:
     def fail(*_args: Any, **_options: Any) -> Answer:
         raise RuntimeError("no list")
 
-    def refreshed(*args: Any, **options: Any) -> Any:
-        begun.set()
-        return refresh(*args, **options)
-
-    memory.search, memory.refresh = fail, refreshed
+    memory.search = fail
     app = make_app(memory)
     async with app.run_test(size=(120, 40)) as pilot:
         await settled(pilot, begun.is_set)
