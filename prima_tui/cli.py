@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from prima_tui import __version__
+from prima_tui import __version__, first_frame
 from prima_tui.cli_agents import install_skills
 from prima_tui.cli_docs import docs
 from prima_tui.cli_forget import forget
@@ -351,6 +351,7 @@ def main() -> None:
             sys.exit(_exit_code(error))
     except KeyboardInterrupt:
         pass
+    first_frame.leave()
     # Not by sys.exit: where a library's own code was interrupted, Python would end as if the signal had killed it.
     with contextlib.suppress(OSError):
         sys.stdout.flush()
@@ -360,6 +361,7 @@ def main() -> None:
 
 def _exit_code(error: Exception) -> int:
     """Tell the user what went wrong, and return the exit code; raises what is no error of theirs."""
+    first_frame.leave()
     match error:
         case click.exceptions.Exit():
             return error.exit_code

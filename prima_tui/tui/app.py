@@ -20,14 +20,16 @@ from textual.screen import Screen
 from textual.theme import Theme
 from textual.widgets import Input
 
+from prima_tui import first_frame
 from prima_tui.model.hits import Mode
+from prima_tui.terminal_unicode import speaks_unicode
 from prima_tui.tui.background import REFRESH_SECONDS
 from prima_tui.tui.browse_screen import BrowseScreen
 from prima_tui.tui.commands import ActionCommands
 from prima_tui.tui.key_sections import sections
 from prima_tui.tui.keymap import keymap_problems, usable_keys
 from prima_tui.tui.outcome import PickResult, SessionPlace
-from prima_tui.tui.plain_terminal import AsciiFilter, speaks_unicode
+from prima_tui.tui.plain_terminal import AsciiFilter
 from prima_tui.tui.remembered import remembered
 from prima_tui.tui.resuming import Run, run_command
 from prima_tui.tui.search_line import SearchInput
@@ -35,6 +37,8 @@ from prima_tui.tui.terminal import copy_by_tmux
 from prima_tui.tui.themes import DARK, OWN_THEMES, variable_defaults
 
 if TYPE_CHECKING:
+    from textual.driver import Driver
+
     from prima_tui.memory import Memory
 
 
@@ -128,6 +132,8 @@ class PrimaApp(App[PickResult | None]):
             self._browse.open_first(place)
         self.set_keymap(usable_keys(settings.keys))
         encoding = "" if self.is_headless else getattr(sys.__stdout__, "encoding", "")
+        self._early: list[events.Key] | None = []
+        """What was typed before any part had the focus; None once one has."""
         self._ascii = AsciiFilter(enabled=not speaks_unicode(os.environ, encoding))
 
     def on_mount(self) -> None:
@@ -135,6 +141,7 @@ class PrimaApp(App[PickResult | None]):
         self.theme_changed_signal.subscribe(self, self._keep_theme)
         if keys := self._browse.memory.settings.keys:
             self.run_worker(self._tell_wrong_keys(keys), group="keys")
+        self.set_timer(_SETTLED_SECONDS, self._take_early_keys)
         if not self.is_headless:
             self.set_timer(_SETTLED_SECONDS, _settle)
             # A thread at work gives the interpreter back after this long when the screen wants it.
@@ -157,11 +164,37 @@ class PrimaApp(App[PickResult | None]):
         if isinstance(event, events.Key) and event.key.startswith("alt+"):
             # Most terminals send Escape and the letter: Textual has it as a key that prints the letter, too.
             event.character = None
+        if self._early is not None and isinstance(event, events.Key) and event.is_printable and event.character:
+            # typed while the program was loaded: it would go to the screen, and come there when nothing is to be typed
+            self._early.append(event)
+            return
         await super().on_event(event)
+
+    async def on_descendant_focus(self) -> None:
+        """Textual's: a part has the focus."""
+        await self._take_early_keys()
+
+    async def _take_early_keys(self) -> None:
+        early, self._early = self._early, None
+        for event in early or ():
+            await super().on_event(event)
 
     def on_app_focus(self) -> None:
         """Textual's: the terminal has the focus again, so something may have happened elsewhere."""
         self._browse.came_back()
+
+    def get_driver_class(self) -> type[Driver]:
+        """Textual's: what draws on the terminal; ours, where the first frame may stand."""
+        if os.name != "posix" or os.environ.get("TEXTUAL_DRIVER"):
+            return super().get_driver_class()
+        from prima_tui.tui.frame_driver import FrameDriver
+
+        return FrameDriver
+
+    def _handle_exception(self, error: Exception) -> None:
+        # what Textual says of an error before it draws is not to vanish with the frame
+        first_frame.leave()
+        super()._handle_exception(error)
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """Textual's: our own variables, for themes that don't set them."""

@@ -12,12 +12,12 @@ from textual.widgets import Input
 from prima_tui.model.hits import MODES, Hit
 from prima_tui.model.session import Session
 from prima_tui.tui import messages
-from prima_tui.tui.arranging_screen import ArrangingScreen
 from prima_tui.tui.bindings import browse_binding as _binding
 from prima_tui.tui.document_pane import DocumentPane
 from prima_tui.tui.document_rows import DocumentRow, is_session
 from prima_tui.tui.documents_screen import DocumentsScreen
 from prima_tui.tui.extract_rows import is_extract
+from prima_tui.tui.frame_screen import FrameScreen
 from prima_tui.tui.log_screen import LogScreen
 from prima_tui.tui.open_folder import open_folder
 from prima_tui.tui.outcome import PickResult
@@ -29,7 +29,7 @@ from prima_tui.tui.status_line import StatusLine
 from prima_tui.tui.views_screen import ViewsScreen
 
 
-class BrowseScreen(ScopedScreen, ArrangingScreen, RoomScreen, SearchesScreen, ViewsScreen, DocumentsScreen):
+class BrowseScreen(ScopedScreen, FrameScreen, RoomScreen, SearchesScreen, ViewsScreen, DocumentsScreen):
     """Search, look, resume."""
 
     BINDING_GROUP_TITLE = "Everywhere"

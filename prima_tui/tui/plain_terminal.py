@@ -15,7 +15,6 @@ from textual.filter import LineFilter
 if TYPE_CHECKING:
     from textual.app import App
 
-_NO_UNICODE_TERMINALS = frozenset({"linux", "vt100", "vt102", "vt220", "ansi", "dumb", "cons25"})
 _FEW_COLOURS = frozenset({"standard", "windows", None})
 _SIGNS = {
     **dict.fromkeys("╭╮╰╯┌┐└┘├┤┬┴┼╔╗╚╝╠╣", "+"),
@@ -39,22 +38,6 @@ _SIGNS = {
     "\u00a0": " ",
 }
 _TURNING = "|/-\\"
-
-
-def speaks_unicode(env: Mapping[str, str], encoding: str | None) -> bool:
-    """Tell whether the terminal shows more than ASCII, as the locale, the output's encoding and ``TERM`` say.
-
-    No locale at all counts as Unicode, which is what terminals speak. Python itself sets ``LC_CTYPE`` in the plain C
-    locale; so that says nothing there.
-    """
-    if env.get("TERM", "") in _NO_UNICODE_TERMINALS:
-        return False
-    if encoding and "utf" not in encoding.lower():
-        return False
-    named = env.get("LC_ALL") or env.get("LANG") or ""
-    if not env.get("LC_ALL") and named.upper() not in ("C", "POSIX", ""):
-        named = env.get("LC_CTYPE") or named
-    return not named or "utf" in named.lower()
 
 
 @lru_cache(maxsize=8192)

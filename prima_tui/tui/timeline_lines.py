@@ -12,7 +12,7 @@ from datetime import date
 from typing import NamedTuple
 
 from prima_tui.model.timeline import Bucket, Timeline
-from prima_tui.tui.plain_terminal import speaks_unicode
+from prima_tui.terminal_unicode import speaks_unicode
 
 _WIDEST = 7
 SCALE_WIDTH = 5

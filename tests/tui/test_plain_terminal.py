@@ -16,10 +16,11 @@ from rich.cells import cell_len
 from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
 from textual.color import Color
 
+from prima_tui.terminal_unicode import speaks_unicode
 from prima_tui.tui import palette, session_list
 from prima_tui.tui.keymap import binding_ids, is_key, keymap_problems, own_bindings, usable_keys
 from prima_tui.tui.palette import contrast, layers, readable
-from prima_tui.tui.plain_terminal import ascii_text, moves_less, speaks_unicode
+from prima_tui.tui.plain_terminal import ascii_text, moves_less
 
 from .driving import MakeApp, answered, screen_text, sessions, settled
 

@@ -7,9 +7,11 @@ from functools import partial
 from typing import Any
 
 import pytest
+from textual import events
 from textual.css.stylesheet import Stylesheet
 
 from prima_tui.model.hits import Answer
+from prima_tui.tui import browse_screen
 from prima_tui.tui.app import PrimaApp
 
 from .driving import MakeApp, answered, browse, screen_text, settled
@@ -126,3 +128,20 @@ async def test_work_is_described_without_what_it_holds(memory: Any, make_app: Ma
         await settled(pilot, answered(app, ""))
         browse(app).start_work(partial(work, Held()), group="learn")
         await pilot.pause()
+
+
+async def test_what_is_typed_before_the_search_line_is_there_stands_in_it_in_order(
+    memory: Any, make_app: MakeApp
+) -> None:
+    app = make_app(memory, query="a")
+    compose = browse_screen.BrowseScreen.compose
+
+    def typed(screen: browse_screen.BrowseScreen) -> Any:
+        for key in "bcd":
+            app.post_message(events.Key(key, key))
+        return compose(screen)
+
+    app._browse.compose = partial(typed, app._browse)  # type: ignore[method-assign]
+    async with app.run_test(size=(120, 40)) as pilot:
+        await pilot.press("e")
+        await settled(pilot, lambda: browse(app).query_text == "abcde")
