@@ -83,6 +83,11 @@ class Stores:
         """The folder below which extracts are kept, one folder for each project."""
         return self._index_path().with_name("extracts")
 
+    def give_way(self) -> None:
+        """Someone is at the keys: what is being indexed pauses for a moment, so that the screen has the processor."""
+        if self._embedder is not None:
+            self._embedder.give_way()
+
     def close(self) -> None:
         """Let the memory of the databases go."""
         if self._history is not None:

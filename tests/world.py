@@ -279,6 +279,10 @@ class CountingEmbedder:
         self.texts += texts
         return self.real.embed(texts)
 
+    def give_way(self) -> None:
+        """Pass it on."""
+        self.real.give_way()
+
 
 def write_lines(path: Path, lines: Iterable[Mapping[str, Any]]) -> Path:
     """Write JSON Lines."""

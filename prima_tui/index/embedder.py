@@ -12,6 +12,7 @@ import os
 import shutil
 import sys
 import threading
+import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from importlib import resources
@@ -35,6 +36,8 @@ READ_CHARACTERS = 2_000
 DEFAULT_MODEL = "sentence-transformers/all-MiniLM-L6-v2"
 _WEIGHTS_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 _TOKENIZER_FILES = ("config.json", "special_tokens_map.json", "tokenizer.json", "tokenizer_config.json")
+# Between two keys of a word less time passes; so a text is embedded before a word or after it, not beside it.
+_REST_SECONDS = 0.3
 _WORKERS = max(1, min(4, os.cpu_count() or 1))
 
 
@@ -74,6 +77,10 @@ class EmbeddingModel(Protocol):
         """Return one vector for each text, in order, all of one size. Raises ModelUnavailable."""
         ...
 
+    def give_way(self) -> None:
+        """Someone is typing: leave the processor to the screen for a moment. Queries never wait."""
+        ...
+
 
 class Embedder:
     """Loads the built-in model at its first use and keeps it. Safe to use from several threads.
@@ -91,6 +98,7 @@ class Embedder:
         self._models: list[TextEmbedding] = []
         self._pool: ThreadPoolExecutor | None = None
         self._failed: ModelUnavailable | None = None
+        self._rested_at = 0.0
 
     def query(self, query: str) -> Vector:
         """Return the query's vector, shape (384,) for the built-in model. Raises ModelUnavailable."""
@@ -106,26 +114,39 @@ class Embedder:
             return []
         models = self._loaded(self.workers)
         if len(texts) == 1 or len(models) == 1:
-            return [self._vector(models[0], text) for text in texts]
+            vectors = []
+            for text in texts:
+                self._wait_for_rest()
+                vectors.append(self._vector(models[0], text))
+            return vectors
         # each worker takes one text after the other, longest first, so that none ends long after the others
         order = iter(sorted(range(len(texts)), key=lambda place: -len(texts[place])))
-        vectors: dict[int, Vector] = {}
+        found: dict[int, Vector] = {}
         turn = threading.Lock()
 
         def work(model: TextEmbedding) -> None:
-            _give_way()
+            _lower_priority()
             while True:
+                self._wait_for_rest()
                 with turn:
                     place = next(order, None)
                 if place is None:
                     return
-                vectors[place] = self._vector(model, texts[place])
+                found[place] = self._vector(model, texts[place])
 
         if self._pool is None:
             self._pool = ThreadPoolExecutor(self.workers, thread_name_prefix="embed")
         for future in [self._pool.submit(work, model) for model in models]:
             future.result()
-        return [vectors[place] for place in range(len(texts))]
+        return [found[place] for place in range(len(texts))]
+
+    def give_way(self) -> None:
+        """Begin no further text of an :meth:`embed` before the keys have rested a moment; queries never wait."""
+        self._rested_at = time.monotonic() + _REST_SECONDS
+
+    def _wait_for_rest(self) -> None:
+        while (left := self._rested_at - time.monotonic()) > 0:
+            time.sleep(left)
 
     def _vector(self, model: TextEmbedding, text: str) -> Vector:
         try:
@@ -210,7 +231,7 @@ def _put(source: Path, target: Path) -> None:
     new.replace(target)
 
 
-def _give_way() -> None:
+def _lower_priority() -> None:
     """Let this thread yield to the screen's where the system can do that for single threads."""
     if sys.platform == "linux":
         with contextlib.suppress(OSError):

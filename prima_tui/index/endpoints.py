@@ -87,6 +87,9 @@ class Endpoint:
             vectors += self._vectors(texts[first : first + _BATCH], self._timeout)
         return vectors
 
+    def give_way(self) -> None:
+        """Nothing: the work is done elsewhere."""
+
     def _vectors(self, texts: Sequence[str], seconds: float) -> list[Vector]:
         until, line = self._down
         if time.monotonic() < until:

@@ -6,6 +6,7 @@ Independent of the screen, so that its timing can be tested alone.
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator, AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing
@@ -22,7 +23,7 @@ Kinds = Literal["both", "documents", "sessions"]
 """What a search looks through: the sessions, the project's documents, or both."""
 KINDS: tuple[Kinds, ...] = ("both", "documents", "sessions")
 
-# Long enough to make one search of two keys struck together, short enough not to be felt.
+# Long enough to make one search of keys struck together, short enough not to be felt. The first of them is not held up.
 COALESCE_SECONDS = 0.01
 # How long sessions that are found wait for documents, so that one picture shows both.
 _TOGETHER_SECONDS = 0.06
@@ -52,6 +53,7 @@ class LiveSearch:
 
     def __init__(self) -> None:
         self._pool = ThreadPoolExecutor(max_workers=_THREADS, thread_name_prefix="search")
+        self._asked_at = -COALESCE_SECONDS
 
     async def one(
         self, memory: Searches, query: str, mode: Mode, deep: bool = False, kinds: Kinds = "sessions"
@@ -68,7 +70,9 @@ class LiveSearch:
         In combined mode the keyword answer comes first, at once; the one with the hits by meaning, and the extracts
         of a deep search, joins. Sessions never wait for documents longer than is noticed.
         """
-        await asyncio.sleep(COALESCE_SECONDS)
+        before, self._asked_at = self._asked_at, time.monotonic()
+        if self._asked_at - before < COALESCE_SECONDS:
+            await asyncio.sleep(COALESCE_SECONDS)
         documents: DocumentsAnswer | None = None
         if mode == "combined" and query.strip():
             async with aclosing(self._complete(memory, query, "keyword", False, kinds, None)) as first:

@@ -120,6 +120,7 @@ class ResultsScreen(Screen[None]):
     # -- parts --------------------------------------------------------------------------------------------------
 
     _sessions: SessionList
+    _empty: EmptyState | None = None
 
     def compose(self) -> ComposeResult:
         """Textual's: the parts; those that are seldom seen are mounted when they are."""
@@ -359,8 +360,8 @@ class ResultsScreen(Screen[None]):
             else not (answer.hits or answer.similar or answer.extracts or answer.documents)
         )
         self._body.set_class(nothing, "-nothing")
-        for empty in self.query(EmptyState):
-            empty.display = nothing
+        if self._empty is not None:
+            self._empty.display = nothing
         if not nothing:
             return
         reach = self.memory.scope.reach
@@ -374,10 +375,11 @@ class ResultsScreen(Screen[None]):
             self.start_work(self._say_where, group="where", exclusive=True)
 
     def _tell_empty(self, text: Content) -> None:
-        if found := self.query(EmptyState):
-            found.first().update(text)
+        if self._empty is not None:
+            self._empty.update(text)
         else:
-            self.query_one("#left").mount(EmptyState(text, id="empty"))
+            self._empty = EmptyState(text, id="empty")
+            self.query_one("#left").mount(self._empty)
 
     async def _say_where(self) -> None:
         status = await asyncio.to_thread(self.memory.status)

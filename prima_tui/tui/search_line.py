@@ -99,6 +99,8 @@ class SearchLine(Vertical):
         self._waiting: Timer | None = None
         self._frame = 0
         self._count = Content("")
+        self._count_shown = Content("")
+        self._clearable = bool(query)
         self._counted = Static(id="count")  # made here: an answer may come before the parts are mounted
         self._warnings: tuple[str, ...] = ()
         self._searches: tuple[str, ...] = ()
@@ -179,7 +181,7 @@ class SearchLine(Vertical):
         event.stop()
         if event.input is not self.input:
             return
-        self.query_one("#clear", Clear).update("✕" if event.value else "", layout=False)
+        self._show_clear(bool(event.value))
         self._offer()
         self.post_message(QueryChanged(event.value))
 
@@ -263,7 +265,7 @@ class SearchLine(Vertical):
         self.input.focus()
         with self.input.prevent(Input.Changed):
             self.set_text(choice.query)
-        self.query_one("#clear", Clear).update("✕", layout=False)
+        self._show_clear(True)
         self.post_message(QueryChanged(choice.query))
 
     def on_clear_wanted(self, message: ClearWanted) -> None:
@@ -324,7 +326,7 @@ class SearchLine(Vertical):
         if final:
             self.stop_waiting()
         else:
-            self._counted.update(self._count, layout=False)
+            self._show_count(self._count)
         # a filter whose values are just being offered is no mistake yet
         choosing = bool(self._choices.choices) and not self._searches
         self.show_warnings(() if choosing else answer.warnings)
@@ -354,10 +356,21 @@ class SearchLine(Vertical):
             if timer is not None:
                 timer.stop()
         self._waiting = self._spinner = None
-        self._counted.update(self._count, layout=False)
+        self._show_count(self._count)
+
+    def _show_count(self, text: Content) -> None:
+        """Show the count, or what stands in its place; drawn only when it is another, since each key asks for it."""
+        if text != self._count_shown:
+            self._count_shown = text
+            self._counted.update(text, layout=False)
+
+    def _show_clear(self, clearable: bool) -> None:
+        if clearable != self._clearable:
+            self._clearable = clearable
+            self.query_one("#clear", Clear).update("✕" if clearable else "", layout=False)
 
     def _spin(self) -> None:
         self._spinner = self._spinner or self.set_interval(0.1, self._spin)
         if not moves_less(os.environ):
             self._frame = (self._frame + 1) % len(_SPINNER)
-        self._counted.update(Content(f"{_SPINNER[self._frame]} searching"), layout=False)
+        self._show_count(Content(f"{_SPINNER[self._frame]} searching"))

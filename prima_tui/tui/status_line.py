@@ -38,7 +38,10 @@ class State(Static):
 
 
 class StatusLine(Horizontal):
-    """Progress at the left, state at the right."""
+    """Progress at the left, state at the right. What stays as it was is not drawn again."""
+
+    _told = Content("")
+    _state = Content("")
 
     def compose(self) -> ComposeResult:
         """Textual's: the parts."""
@@ -67,6 +70,9 @@ class StatusLine(Horizontal):
         self._tell(Content(f" {note}" if note else ""))
 
     def _tell(self, text: Content) -> None:
+        if text == self._told and text.spans == self._told.spans:
+            return
+        self._told = text
         work = self.query_one(Work)
         work.display = bool(text.plain)
         self.set_class(work.display, "-working")
@@ -78,4 +84,6 @@ class StatusLine(Horizontal):
         if problems:
             noun = "note" if problems == 1 else "notes"
             text = text + Content.assemble(" · " if parts else "", (f"{problems} {noun} (F9)", "$text-warning"))
-        self.query_one(State).update(text + Content(" "), layout=False)
+        if text != self._state:
+            self._state = text
+            self.query_one(State).update(text + Content(" "), layout=False)

@@ -29,6 +29,7 @@ class WorkingScreen(ResultsScreen):
     def touched(self) -> None:
         """The user did something."""
         self._background.touched()
+        self.memory.give_way()
 
     def came_back(self) -> None:
         """The terminal has the focus again."""

@@ -36,6 +36,10 @@ BARE = [
 WORDS = ("session cookie", "login", "vector store", "zzyzx", "the retry policy", "a", "rate limiter", "qui_mu")
 
 
+BETWEEN_KEYS = 0.125
+"""Seconds: eight keys a second."""
+
+
 def say(name: str, values: list[float], unit: str = "ms") -> None:
     """Print one figure: median, worst, how many."""
     scale = 1000 if unit == "ms" else 1
@@ -99,17 +103,18 @@ def measure_start(workspace: Path, env: Mapping[str, str], kept: Path) -> int:
 
 
 def measure_typing(workspace: Path, env: Mapping[str, str], mode: str) -> None:
-    """Type words key by key; time the echo of each key and its first results on screen.
+    """Type words at eight keys a second; time the echo of each key and its first results on screen.
 
-    The screen settles before each key, so that a late answer by meaning to the key before is not taken for its own.
+    A key whose results take longer holds up the next, so that no answer is taken for that to another key.
     """
     terminal = Terminal([*PROGRAM, "--mode", mode], workspace, env)
     terminal.until(COUNT)
     terminal.settle(3.0)
     echoes, results = [], []
     for words in WORDS:
+        pressed = 0.0
         for place, key in enumerate(words):
-            terminal.settle(0.125, 3.0)
+            terminal.read_until(pressed + BETWEEN_KEYS)
             pressed = terminal.type(key)
             if place >= 2:  # shorter beginnings stand elsewhere on the screen too
                 echoes.append(terminal.until(re.escape(words[: place + 1].rstrip()))[0] - pressed)
@@ -118,7 +123,7 @@ def measure_typing(workspace: Path, env: Mapping[str, str], mode: str) -> None:
                 with contextlib.suppress(TimeoutError):
                     results.append(terminal.until(r"found.{0,3}· [\d.]+ m?s", 1.0)[0] - pressed)
         terminal.type("\x1b")
-        terminal.settle(0.4, 3.0)
+        terminal.settle(0.6, 3.0)
     say(f"typing, {mode}: echo of the key", echoes)
     say(f"typing, {mode}: results on screen", results)
     terminal.close()

@@ -137,6 +137,9 @@ class _Timed:
     def question(self, text: str) -> np.ndarray:
         return self._real.question(text)
 
+    def give_way(self) -> None:
+        self._real.give_way()
+
     def embed(self, given: Sequence[str]) -> list[np.ndarray]:
         started = time.process_time()
         found = self._real.embed(given)

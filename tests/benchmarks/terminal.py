@@ -72,6 +72,11 @@ class Terminal:
         while time.perf_counter() < deadline and self._read(quiet):
             pass
 
+    def read_until(self, when: float) -> None:
+        """Read what comes until a time."""
+        while (left := when - time.perf_counter()) > 0:
+            self._read(left)
+
     def _read(self, wait: float) -> bool:
         ready, _, _ = select.select([self._master], [], [], wait)
         if not ready:

@@ -30,6 +30,9 @@ class WordModel:
         self.embedded += texts
         return [self._vector(text) for text in texts]
 
+    def give_way(self) -> None:
+        pass
+
     def _vector(self, text: str) -> NDArray[np.float32]:
         vector = np.zeros(self.size, np.float32)
         vector[0] = 0.01

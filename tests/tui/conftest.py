@@ -171,6 +171,10 @@ class FakeMemory:
         self.real_documents: Documents | None = None
         self.documents_delay = 0.0
         self.document_updates = 0
+        self.gave_way = 0
+
+    def give_way(self) -> None:
+        self.gave_way += 1
 
     def reaching(self, reach: Reach) -> FakeMemory:
         if reach not in self.by_reach:

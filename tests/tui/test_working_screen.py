@@ -282,3 +282,12 @@ def test_a_file_that_was_read_is_named_as_seen_from_the_workspace() -> None:
     uses = ((ToolUse(0, "Read", "/home/ana/shop/app/cart.py", "/home/ana/shop/app/cart.py", "PRICE = 3"),),)
     head = aside_blocks(uses, "/home/ana/shop", Unfolded())[0].after[0]
     assert head.text == "\u25b8 Read app/cart.py"
+
+
+async def test_what_is_being_indexed_gives_way_to_every_key(memory: Any, make_app: MakeApp) -> None:
+    app = make_app(memory)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settled(pilot, answered(app, ""))
+        before = memory.gave_way
+        await pilot.press("l", "o", "down")
+        assert memory.gave_way >= before + 3
