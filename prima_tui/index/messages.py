@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from prima_tui.index.word_view import WordView
 
 
+_ROWS_AT_ONCE = 4_000
+"""Rows of one statement: while its values are handed over no other thread runs."""
+
+
 class MessageTable:
     """The messages of every transcript that is known, each transcript under a number of its own (its part).
 
@@ -132,9 +136,14 @@ class MessageTable:
                     columns["c"] += messages.by_user
                     columns["d"] += messages.texts
             if columns["a"]:
-                self.connection.cursor().execute(
-                    "INSERT INTO messages SELECT unnest($a), unnest($b), unnest($c), unnest($d)", columns
-                )
+                cursor = self.connection.cursor()
+                cursor.execute("BEGIN")
+                for first in range(0, len(columns["a"]), _ROWS_AT_ONCE):
+                    cursor.execute(
+                        "INSERT INTO messages SELECT unnest($a), unnest($b), unnest($c), unnest($d)",
+                        {name: values[first : first + _ROWS_AT_ONCE] for name, values in columns.items()},
+                    )
+                cursor.execute("COMMIT")
 
     def _count(self, path: str) -> int:
         return self._parts.get(path, (0, 0))[1]

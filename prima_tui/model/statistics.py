@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from datetime import date, datetime, timedelta
+from heapq import nlargest
 
 import msgspec
 
@@ -57,7 +58,7 @@ def statistics(sessions: Iterable[Session]) -> Statistics:
             file.changes
         )
     ends = [at.astimezone().date() for session in found if (at := session.ended_at or session.started_at)]
-    longest = sorted(found, key=lambda session: -session.message_count)[:_LONGEST_SHOWN]
+    longest = nlargest(_LONGEST_SHOWN, found, key=lambda session: session.message_count)
     return Statistics(
         sessions=len(found),
         messages=sum(session.message_count for session in found),

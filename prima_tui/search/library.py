@@ -6,10 +6,11 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
+from prima_tui.model.ordering import in_order, moment
 from prima_tui.model.query import Query, matches
 from prima_tui.model.session import Session, shown_path
 from prima_tui.model.text import fold
@@ -32,6 +33,7 @@ __all__ = [
 ]
 
 _EARLY = datetime.min.replace(tzinfo=UTC)
+_OfSession = TypeVar("_OfSession", Assembled, Entry)
 
 
 class Library(msgspec.Struct, frozen=True, dict=True):
@@ -79,6 +81,16 @@ def newest_first(session: Session) -> tuple[datetime, datetime, str]:
     return (session.ended_at or _EARLY, session.started_at or _EARLY, session.id)
 
 
+def _newest_first(found: Iterable[_OfSession]) -> list[_OfSession]:
+    """Return what is of sessions in the order that :func:`newest_first` is the key of."""
+    return in_order(
+        found,
+        lambda one: moment(one.session.ended_at),
+        lambda one: moment(one.session.started_at),
+        tie=lambda one: one.session.id,
+    )
+
+
 def ages_among(entries: Sequence[Entry], sessions: Iterable[Session]) -> list[float]:
     """Return for sessions that are not among the entries where they would stand between them, newest first.
 
@@ -99,7 +111,7 @@ def build_library(
 ) -> Library:
     """Return the library of the assembled sessions; entries of ``known`` that did not change are taken over."""
     entries = []
-    for item in sorted(assembled, key=lambda one: newest_first(one.session), reverse=True):
+    for item in _newest_first(assembled):
         numbers = tuple(_or_none(number(part.path, part.number)) for part in item.parts)
         old = known.by_key.get(item.session.key) if known else None
         if old is not None and old.session == item.session and old.numbers == numbers and old.parts == item.parts:
@@ -114,7 +126,7 @@ def build_library(
 def merged(library: Library, made: Library, paths: Set[str]) -> Library:
     """Return the library with those of its entries that were read from any of these files replaced by ``made``."""
     kept = [one for one in library.entries if paths.isdisjoint(one.session.paths)]
-    entries = sorted((*kept, *made.entries), key=lambda one: newest_first(one.session), reverse=True)
+    entries = _newest_first((*kept, *made.entries))
     return Library(tuple(entries))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -26,6 +25,7 @@ from prima_tui.terminal_unicode import speaks_unicode
 from prima_tui.tui.background import REFRESH_SECONDS
 from prima_tui.tui.browse_screen import BrowseScreen
 from prima_tui.tui.commands import ActionCommands
+from prima_tui.tui.garbage import ShortRounds
 from prima_tui.tui.key_sections import sections
 from prima_tui.tui.keymap import keymap_problems, usable_keys
 from prima_tui.tui.outcome import PickResult, SessionPlace
@@ -44,17 +44,7 @@ if TYPE_CHECKING:
 
 _SETTLED_SECONDS = 1.5
 _SWITCH_SECONDS = 0.001
-_MADE_BETWEEN_COLLECTIONS = 50_000
-"""Objects: a look for garbage among so many can't be felt."""
-
-
-def _settle() -> None:
-    """Leave what was made by now out of the garbage collector's rounds: it stays for good.
-
-    With all of it they would hold the interpreter for some 100 ms, and could make a keystroke late.
-    """
-    gc.freeze()
-    gc.set_threshold(_MADE_BETWEEN_COLLECTIONS, *gc.get_threshold()[1:])
+_IDLE_LOOK_SECONDS = 10.0
 
 
 class PrimaApp(App[PickResult | None]):
@@ -116,6 +106,7 @@ class PrimaApp(App[PickResult | None]):
         # Nothing is animated: scrolling is where it goes at once, and a screen reader or a slow line sees no flicker.
         self.animation_level = "none"
         self._theme_kept = self.theme
+        self._garbage = ShortRounds()
         self._browse = BrowseScreen(
             memory,
             query=query,
@@ -143,9 +134,14 @@ class PrimaApp(App[PickResult | None]):
             self.run_worker(self._tell_wrong_keys(keys), group="keys")
         self.set_timer(_SETTLED_SECONDS, self._take_early_keys)
         if not self.is_headless:
-            self.set_timer(_SETTLED_SECONDS, _settle)
+            self.set_timer(_SETTLED_SECONDS, self._garbage.begin)
+            self.set_interval(_IDLE_LOOK_SECONDS, self._garbage.rest)
             # A thread at work gives the interpreter back after this long when the screen wants it.
             sys.setswitchinterval(_SWITCH_SECONDS)
+
+    def on_unmount(self) -> None:
+        """Textual's: the program is being left."""
+        self._garbage.end()
 
     async def _tell_wrong_keys(self, keys: Mapping[str, str]) -> None:
         # in a thread: it looks at every view, and those not opened yet are loaded for it
@@ -161,6 +157,7 @@ class PrimaApp(App[PickResult | None]):
         """Textual's: whatever the user does keeps the list up to date with the files."""
         if isinstance(event, events.InputEvent):
             self._browse.touched()
+            self._garbage.touched()
         if isinstance(event, events.Key) and event.key.startswith("alt+"):
             # Most terminals send Escape and the letter: Textual has it as a key that prints the letter, too.
             event.character = None

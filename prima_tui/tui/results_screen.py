@@ -230,7 +230,8 @@ class ResultsScreen(Screen[None]):
             async for answer, last in self._live.answers(memory, wanted.query, wanted.mode, wanted.deep, wanted.kinds):
                 if wanted != self._wanted:
                     return
-                self._take(await asyncio.to_thread(self._list.arranged, answer), wanted, last)
+                same = self._answered == wanted  # of another query's hits the first will be selected
+                self._take(await asyncio.to_thread(self._list.arranged, answer, same), wanted, last)
         except Exception as error:
             self._failed("the search", error)
             self._search_line.stop_waiting()

@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from prima_tui.model.hits import Answer, Hit
 from prima_tui.model.on_demand import OnDemand
+from prima_tui.model.ordering import in_order, moment
 from prima_tui.model.text import one_line
 from prima_tui.tui.document_rows import among_sessions
 from prima_tui.tui.extract_rows import extract_hit
@@ -63,8 +64,8 @@ class Arrangement(NamedTuple):
     """A session that was asked for, and its place: -1 when it is not among the rows."""
 
 
-def arrange(answer: Answer, view: View, now: datetime, keep: Key | None = None) -> Arrangement:
-    """Return the rows for an answer; ``keep`` is a session whose place is wanted."""
+def arrange(answer: Answer, view: View, now: datetime, keep: Key | None = None, near: int = 0) -> Arrangement:
+    """Return the rows for an answer; ``keep`` is a session whose place is wanted, likely ``near`` the one it had."""
     hits: Sequence[Hit] = answer.hits
     copies: dict[Key, tuple[Hit, ...]] = {}
     headings: list[Heading] = []
@@ -78,7 +79,7 @@ def arrange(answer: Answer, view: View, now: datetime, keep: Key | None = None) 
         headings = [Heading(0, "No match. Similar sessions:")]
     else:
         if view.sort != "best":
-            hits = sorted(hits, key=_ORDER[view.sort], reverse=True)
+            hits = in_order(hits, *_ORDER[view.sort])
         group = shown_group(view, answer)
         if group == "day":
             if not (blank and view.sort in ("best", "newest")):
@@ -91,7 +92,7 @@ def arrange(answer: Answer, view: View, now: datetime, keep: Key | None = None) 
     if answer.extracts:
         headings.append(Heading(len(hits), "Extracts"))
         hits = (*hits, *map(extract_hit, answer.extracts))
-    kept = None if keep is None else (keep, place_of(hits, keep))
+    kept = None if keep is None else (keep, place_of(hits, keep, near))
     return Arrangement(answer, view, hits, tuple(headings), copies, nested, now, kept)
 
 
@@ -111,13 +112,19 @@ def next_group(view: View, answer: Answer | None) -> Group:
     return next((group for group in following if shown_group(view._replace(group=group), answer) != now), view.group)
 
 
-def place_of(hits: Sequence[Hit], key: Key) -> int:
-    """Return the place of a session among the hits; -1 when it is not there."""
+def place_of(hits: Sequence[Hit], key: Key, near: int = 0) -> int:
+    """Return the place of a session among the hits; -1 when it is not there.
+
+    It is looked for from ``near`` on upwards and downwards, since hits may be made only when they are looked at.
+    """
     source, identifier = key
-    for place, hit in enumerate(hits):
-        session = hit.session
-        if session.id == identifier and session.source == source:
-            return place
+    near = max(0, min(near, len(hits) - 1))
+    for distance in range(len(hits)):
+        for place in (near + distance, near - distance) if distance else (near,):
+            if 0 <= place < len(hits):
+                session = hits[place].session
+                if session.id == identifier and session.source == source:
+                    return place
     return -1
 
 
@@ -199,12 +206,12 @@ def _opened(
 
 def _by_day(hits: Sequence[Hit], now: datetime) -> list[Hit]:
     """Return the hits day by day (as the headings have them), newest first, within each in the order they were in."""
-    newest = sorted((hit for hit in hits if session_time(hit.session)), key=_newest, reverse=True)
+    newest = in_order((hit for hit in hits if session_time(hit.session)), _newest)
     starts = [place for place, _text in day_headings(len(newest), lambda n: session_time(newest[n].session), now)]
     order = {id(hit): place for place, hit in enumerate(hits)}
     ordered: list[Hit] = []
     for start, end in zip(starts, [*starts[1:], len(newest)], strict=True):
-        ordered += sorted(newest[start:end], key=lambda hit: order[id(hit)])
+        ordered += in_order(newest[start:end], lambda hit: -order[id(hit)])
     return ordered + [hit for hit in hits if not session_time(hit.session)]
 
 
@@ -231,16 +238,20 @@ def folder_text(folder: str, home: str) -> str:
     return one_line(folder)
 
 
-def _newest(hit: Hit) -> datetime:
-    return session_time(hit.session) or _LONG_AGO
+def _newest(hit: Hit) -> int:
+    return moment(session_time(hit.session))
 
 
-def _longest(hit: Hit) -> tuple[int, datetime]:
-    return (hit.session.message_count, _newest(hit))
+def _most_messages(hit: Hit) -> int:
+    return hit.session.message_count
 
 
-def _most_files(hit: Hit) -> tuple[int, datetime]:
-    return (len({change.path for change in hit.session.files_changed}), _newest(hit))
+def _most_files(hit: Hit) -> int:
+    return len({change.path for change in hit.session.files_changed})
 
 
-_ORDER: dict[Sort, Callable[[Hit], Any]] = {"newest": _newest, "longest": _longest, "most files": _most_files}
+_ORDER: dict[Sort, tuple[Callable[[Hit], int], ...]] = {
+    "newest": (_newest,),
+    "longest": (_most_messages, _newest),
+    "most files": (_most_files, _newest),
+}

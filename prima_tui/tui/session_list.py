@@ -83,14 +83,17 @@ class SessionList(LineView, inherit_bindings=False):
         """The selected session's hit; None in an empty list."""
         return self.hits[self.selected] if 0 <= self.selected < len(self.hits) else None
 
-    def arranged(self, answer: Answer) -> Arrangement:
-        """Return the rows for an answer. Takes its time with many hits, and may be called in a thread."""
-        selected = self.selected_hit
-        return arrange(answer, self.view, self.clock(), selected.session.key if selected else None)
+    def arranged(self, answer: Answer, keep: bool = True) -> Arrangement:
+        """Return the rows for an answer; ``keep`` as for :meth:`show`, which takes them.
+
+        Takes its time with many hits, and may be called in a thread.
+        """
+        selected = self.selected_hit if keep else None
+        return arrange(answer, self.view, self.clock(), selected.session.key if selected else None, self.selected)
 
     def show(self, answer: Answer | Arrangement, keep: bool) -> None:
         """Show an answer. With ``keep`` the same session stays selected, at the same place on the screen if it can."""
-        arrangement = self.arranged(answer) if isinstance(answer, Answer) else answer
+        arrangement = self.arranged(answer, keep) if isinstance(answer, Answer) else answer
         before = self.selected_hit
         line_before = self._top(self.selected) - self.scroll_offset.y if before else 0
         self._arrangement = arrangement
@@ -114,9 +117,10 @@ class SessionList(LineView, inherit_bindings=False):
     def _place_in(self, arrangement: Arrangement, key: Key) -> int:
         """The place of a session, or of the one that it is folded into; -1 when it is not there."""
         kept = arrangement.kept
-        place = kept[1] if kept is not None and kept[0] == key else place_of(arrangement.hits, key)
+        found = kept is not None and kept[0] == key
+        place = kept[1] if kept is not None and found else place_of(arrangement.hits, key, self.selected)
         if place < 0 and (owner := self.owner_of(key)):
-            return place_of(arrangement.hits, owner)
+            return place_of(arrangement.hits, owner, self.selected)
         return place
 
     def _measure(self) -> None:

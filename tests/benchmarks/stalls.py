@@ -18,8 +18,6 @@ import gc
 import os
 import sys
 import threading
-import time
-from collections import Counter
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -30,12 +28,11 @@ from textual.pilot import Pilot
 from prima_tui.model.hits import Answer, Hit
 from prima_tui.model.query import parse
 from prima_tui.tui.app import PrimaApp
+from tests.benchmarks.loop_watch import LoopWatch, told
 from tests.tui.conftest import NOW, FakeMemory, session
 from tests.tui.driving import answered, browse, sessions, settled
 
 WORDS = ("login", "checkout", "migration", "worker", "rate", "cookie", "price", "release")
-TICK, LOOK, FRAME = 0.001, 0.002, 0.016
-"""Seconds."""
 
 
 class LargeMemory(FakeMemory):
@@ -63,52 +60,17 @@ class LargeMemory(FakeMemory):
 
 
 class Ticker:
-    """Notes how late the loop is, and whose code it is in meanwhile."""
+    """Runs things one after another, and prints how late the loop was meanwhile."""
 
-    def __init__(self) -> None:
-        self.late: list[float] = []
-        self._began = time.perf_counter()
-        self._ours: Counter[float] = Counter()
-        self._loop_thread = threading.get_ident()
-        threading.Thread(target=self._look, daemon=True).start()
-
-    async def _tick(self) -> None:
-        while True:
-            before = self._began = time.perf_counter()
-            await asyncio.sleep(TICK)
-            self.late.append(time.perf_counter() - before - TICK)
-
-    def _look(self) -> None:
-        """During a stall, look every other millisecond which code runs; count the time in this program's own."""
-        while True:
-            before = time.perf_counter()
-            time.sleep(LOOK)
-            began = self._began
-            frame = sys._current_frames().get(self._loop_thread)
-            while frame is not None and "/textual/" not in (file := frame.f_code.co_filename):
-                if "/prima_tui/" in file:
-                    self._ours[began] += time.perf_counter() - before
-                    break
-                frame = frame.f_back
+    def __init__(self, causes: int) -> None:
+        self._watch = LoopWatch()
+        self._causes = causes
 
     async def during(self, what: str, work: Callable[[], Awaitable[None]]) -> None:
         """Run something and print how late the loop was meanwhile."""
-        self.late, self._ours = [], Counter()
-        task = asyncio.create_task(self._tick())
-        processor = time.process_time()
-        await work()
-        processor = time.process_time() - processor
-        task.cancel()
-        late = sorted(self.late)
-        over = sum(1 for one in late if one > FRAME)
-        ours = sorted(self._ours.values()) or [0.0]
-        print(
-            f"{what:<38} p99 {late[int(len(late) * 0.99)] * 1000:6.1f}   worst {late[-1] * 1000:6.1f}"
-            f"   over 16 ms {over:3} of {len(late):5}"
-            f"   own code: worst {ours[-1] * 1000:5.1f}, over 16 ms {sum(1 for one in ours if one > FRAME):3}"
-            f"   processor {processor:4.1f} s",
-            flush=True,
-        )
+        with self._watch.watching() as delays:
+            await work()
+        print(told(what, delays, self._causes), flush=True)
 
 
 def strike(app: PrimaApp, key: str) -> None:
@@ -129,7 +91,7 @@ def embedding(stop: threading.Event) -> None:
         sum(number * number for number in range(20_000))
 
 
-async def measured(rows: int) -> None:
+async def measured(rows: int, causes: int) -> None:
     """Drive the program and print what was found."""
     app = PrimaApp(LargeMemory(rows), clock=lambda: NOW, refresh_seconds=600.0)  # type: ignore[arg-type]
     sys.setswitchinterval(0.001)
@@ -139,7 +101,7 @@ async def measured(rows: int) -> None:
         await asyncio.sleep(2)
         gc.collect()
         gc.freeze()
-        ticker = Ticker()
+        ticker = Ticker(causes)
         await ticker.during("at rest", lambda: asyncio.sleep(3))
         await steps(app, pilot, ticker, "")
         stop = threading.Event()
@@ -198,7 +160,9 @@ def main() -> None:
     """Run the measurement."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("rows", type=int, nargs="?", default=50_000)
-    asyncio.run(measured(parser.parse_args().rows))
+    parser.add_argument("--causes", type=int, default=0, help="so many of the worst delays of each, with their causes")
+    given = parser.parse_args()
+    asyncio.run(measured(given.rows, given.causes))
 
 
 if __name__ == "__main__":

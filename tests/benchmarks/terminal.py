@@ -96,6 +96,13 @@ class Terminal:
         status = Path(f"/proc/{self.pid}/status").read_text()
         return int(status.split("VmHWM:" if most else "VmRSS:")[1].split()[0]) / 1000
 
+    def ended(self, timeout: float = 10.0) -> None:
+        """Read until the program has ended by itself, or the time is up."""
+        deadline = time.perf_counter() + timeout
+        with contextlib.suppress(TimeoutError):
+            while time.perf_counter() < deadline:
+                self._read(0.5)
+
     def close(self) -> None:
         """End the program."""
         with contextlib.suppress(OSError):

@@ -18,6 +18,7 @@ from prima_tui.tui.session_arrangement import (
     families,
     folder_text,
     next_group,
+    place_of,
     shown_group,
 )
 from prima_tui.tui.session_rows import session_row
@@ -178,3 +179,19 @@ def test_a_row_with_marks_and_one_below_another_have_the_widths_of_others(densit
         lines = session_row(hit, (), width, density, NOW, True, copies="+1 continued", nested=True)
         assert all(cell_len(line.text) <= width for line in lines)
         assert lines[0].text.startswith("▌ └ ") or lines[0].text.startswith("└ ")
+
+
+def test_a_sessions_place_is_looked_for_from_where_it_was() -> None:
+    looked: list[int] = []
+
+    def at(place: int) -> Hit:
+        looked.append(place)
+        return Hit(make(str(place), 1), 0.0)
+
+    hits = OnDemand(1_000, at)
+    key = make("700", 1).key
+    assert place_of(hits, key, near=698) == 700
+    assert len(looked) <= 5
+    assert place_of(hits, key) == 700
+    assert place_of(hits, make("no", 1).key, near=5_000) == -1
+    assert place_of((), key, near=-1) == -1

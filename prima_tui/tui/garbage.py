@@ -1,0 +1,64 @@
+"""Looking for garbage in rounds too short to be felt.
+
+Python looks for objects that only hold one another among those made lately, now and then among all there are, and no
+thread runs meanwhile. Among the sessions of a large history such a look takes a tenth of a second and more, in which no
+key is answered. So here only few new objects are looked at in one go, and those that are still needed then are taken
+for what stays; all of them are looked at when nobody has been at the keys for a while.
+"""
+
+from __future__ import annotations
+
+import gc
+import time
+from typing import Any
+
+_MADE = 3_000
+"""New objects after which those are looked at: a few milliseconds."""
+_ROUNDS = 4
+"""Such rounds after which what they left is looked at once more, and then taken for what stays."""
+_REST_SECONDS = 30.0
+_GROWN = 50_000
+"""Objects that came to those that stay, from which a look at all is worth its while."""
+
+
+class ShortRounds:
+    """Has Python look for garbage in short rounds, from :meth:`begin` to :meth:`end`."""
+
+    def __init__(self) -> None:
+        self._touched = time.monotonic()
+        self._staying = 0
+        self._threshold = gc.get_threshold()
+
+    def begin(self) -> None:
+        """Begin: what there is by now stays."""
+        self._threshold = gc.get_threshold()
+        gc.freeze()
+        self._staying = gc.get_freeze_count()
+        gc.set_threshold(_MADE, _ROUNDS, self._threshold[2])
+        if self._after not in gc.callbacks:
+            gc.callbacks.append(self._after)
+
+    def end(self) -> None:
+        """Have Python do again as it did before."""
+        if self._after in gc.callbacks:
+            gc.callbacks.remove(self._after)
+            gc.unfreeze()
+            gc.set_threshold(*self._threshold)
+
+    def touched(self) -> None:
+        """The user did something: this is no time for a long look."""
+        self._touched = time.monotonic()
+
+    def rest(self) -> bool:
+        """Look at everything, if nobody is at the keys and enough has come to it; return whether that was done."""
+        if time.monotonic() - self._touched < _REST_SECONDS or gc.get_freeze_count() - self._staying < _GROWN:
+            return False
+        gc.unfreeze()
+        gc.collect()
+        gc.freeze()
+        self._staying = gc.get_freeze_count()
+        return True
+
+    def _after(self, phase: str, facts: dict[str, Any]) -> None:
+        if phase == "stop" and facts["generation"] >= 1:
+            gc.freeze()

@@ -1,0 +1,70 @@
+"""Looking for garbage in short rounds: nothing is lost by it, and what stays is looked at when nobody is there."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from collections.abc import Iterator
+
+import pytest
+
+from prima_tui.tui import garbage
+from prima_tui.tui.garbage import ShortRounds
+
+
+class Ring:
+    """Holds itself, so that only a look for garbage finds it."""
+
+    def __init__(self) -> None:
+        self.itself = self
+
+
+@pytest.fixture
+def rounds() -> Iterator[ShortRounds]:
+    short = ShortRounds()
+    short.begin()
+    yield short
+    short.end()
+
+
+def test_what_is_dropped_soon_is_found_in_a_short_round(rounds: ShortRounds) -> None:
+    ring = weakref.ref(Ring())
+    kept = [[] for _ in range(garbage._MADE + 10)]  # type: ignore[var-annotated]
+    assert ring() is None
+    assert len(kept) > garbage._MADE
+
+
+def test_what_lives_through_the_rounds_is_not_looked_at_again(rounds: ShortRounds) -> None:
+    before = gc.get_freeze_count()
+    kept = [[] for _ in range(garbage._MADE * (garbage._ROUNDS + 3))]  # type: ignore[var-annotated]
+    assert gc.get_freeze_count() - before > garbage._MADE
+    assert sum(gc.get_count()[1:]) <= garbage._ROUNDS + 1
+    assert kept
+
+
+def test_all_is_looked_at_only_when_nobody_is_there(rounds: ShortRounds, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(garbage, "_GROWN", 0)
+    ring = Ring()
+    found = weakref.ref(ring)
+    gc.collect(1)  # the ring lives through it, and so is taken for what stays
+    del ring
+    rounds.touched()
+    assert not rounds.rest()
+    assert found() is not None
+    monkeypatch.setattr(garbage, "_REST_SECONDS", 0.0)
+    assert rounds.rest()
+    assert found() is None
+
+
+def test_nothing_is_looked_at_when_little_has_come_to_it(rounds: ShortRounds, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(garbage, "_REST_SECONDS", 0.0)
+    assert not rounds.rest()
+
+
+def test_python_does_again_as_before_at_the_end() -> None:
+    threshold, callbacks = gc.get_threshold(), list(gc.callbacks)
+    rounds = ShortRounds()
+    rounds.begin()
+    assert gc.get_threshold() != threshold
+    rounds.end()
+    assert (gc.get_threshold(), gc.callbacks, gc.get_freeze_count()) == (threshold, callbacks, 0)
