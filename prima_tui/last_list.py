@@ -7,11 +7,13 @@ read or put together again. The screen shows them at once, while the files are l
 from __future__ import annotations
 
 import contextlib
-import gc
 import hashlib
+import mmap
 import os
 import threading
+from array import array
 from collections.abc import Iterable, Sequence
+from itertools import accumulate
 from pathlib import Path
 
 import msgspec
@@ -28,8 +30,11 @@ from prima_tui.sources.base import READER_VERSION, KnownFile, Scope
 from prima_tui.sources.places import resolved
 from prima_tui.sources.repository import repository_of
 
-_FORMAT = 2
+_FORMAT = 3
 """Raised whenever what is kept of a history means something else."""
+_MARK = b"prima-tui list"
+_LENGTH = 8
+"""Bytes that tell how long the head is, the lowest first."""
 
 
 class LastEntry(msgspec.Struct, frozen=True, gc=False, array_like=True):
@@ -41,30 +46,62 @@ class LastEntry(msgspec.Struct, frozen=True, gc=False, array_like=True):
     paths: tuple[str, ...]
 
 
-class LastHistory(msgspec.Struct, frozen=True, gc=False, array_like=True):
-    """The sessions of a scope, and the files that they were made of, each in the state it was in."""
+class _Head(msgspec.Struct, frozen=True, gc=False, array_like=True):
+    """What stands before the files and the entries."""
 
     made_by: str
-    """What else the sessions depend on: see :meth:`LastList.made_by`."""
-    files: tuple[KnownFile, ...]
-    entries: tuple[msgspec.Raw, ...]
-    """A :class:`LastEntry` each, newest first, unpacked when it is looked at: of many thousand a list shows thirty."""
-    hidden: frozenset[int] = frozenset()
-    """Places of the entries whose sessions no list shows."""
-    kin: tuple[int, ...] = ()
-    """Places, among the others, of sessions that have to do with copies: the one has some, the other is one."""
+    ends: bytes
+    """Where the files end, and then each entry, counted from the end of the head: 8 bytes each, the lowest first."""
+    hidden: frozenset[int]
+    kin: tuple[int, ...]
+
+
+class LastHistory:
+    """The sessions of a scope, and the files that they were made of, each in the state it was in.
+
+    The file is mapped: of the many thousand sessions in it a list shows thirty, and only those are read and unpacked.
+    What is damaged raises ValueError when it is looked at.
+    """
+
+    def __init__(self, content: bytes | mmap.mmap) -> None:
+        """Raises ValueError for what is no such file, or a part of one."""
+        self._content = content
+        start = len(_MARK) + _LENGTH
+        if content[: len(_MARK)] != _MARK:
+            raise ValueError("not a list")
+        self._body = start + int.from_bytes(content[len(_MARK) : start], "little")
+        head = _HEAD.decode(content[start : self._body])
+        self.made_by = head.made_by
+        """What else the sessions depend on: see :meth:`LastList.made_by`."""
+        self.hidden = head.hidden
+        """Places of the entries whose sessions no list shows."""
+        self.kin = head.kin
+        """Places, among the others, of sessions that have to do with copies: the one has some, the other is one."""
+        self._ends = array("Q")
+        self._ends.frombytes(head.ends)
+        if not self._ends or self._body + self._ends[-1] != len(content):
+            raise ValueError("a part of a list")
+
+    @property
+    def files(self) -> tuple[KnownFile, ...]:
+        """The files."""
+        return _FILES.decode(self._content[self._body : self._body + self._ends[0]])
+
+    def entry(self, place: int) -> LastEntry:
+        """Return a session with what it was prepared for searching, by its place: the newest first."""
+        return _ENTRY.decode(self._content[self._body + self._ends[place] : self._body + self._ends[place + 1]])
 
     def sessions(self) -> Sequence[Session]:
-        """Return the sessions that lists show, newest first. One that is damaged raises ValueError when looked at."""
-        shown = [place for place in range(len(self.entries)) if place not in self.hidden]
-        return OnDemand(len(shown), lambda place: _ENTRY.decode(self.entries[shown[place]]).session)
+        """Return the sessions that lists show, newest first, each unpacked when it is looked at."""
+        shown = [place for place in range(len(self._ends) - 1) if place not in self.hidden]
+        return OnDemand(len(shown), lambda place: self.entry(shown[place]).session)
 
     def library(self) -> Library:
-        """Return the sessions as a library; their messages are not in the table yet. Raises ValueError if damaged."""
+        """Return the sessions as a library; their messages are not in the table yet."""
         return Library(
             tuple(
                 Entry(one.session, one.parts, (-1,) * len(one.parts), one.title, one.paths, "\n".join(one.paths))
-                for one in map(_ENTRY.decode, self.entries)
+                for one in map(self.entry, range(len(self._ends) - 1))
             )
         )
 
@@ -115,19 +152,15 @@ class LastList:
         self._loaded = None
 
     def _read(self) -> LastHistory | None:
-        collects = gc.isenabled()
-        gc.disable()  # nothing of it can be garbage yet
         try:
-            return _DECODER.decode(self.path.read_bytes())
+            with self.path.open("rb") as file:
+                return LastHistory(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
         except (OSError, ValueError):
             return None
-        finally:
-            if collects:
-                gc.enable()
 
     def keep(self, files: Iterable[KnownFile], library: Library) -> None:
         """Keep a complete history for the next start, where the disk allows it."""
-        content = _ENCODER.encode(_history(self.made_by(), tuple(files), library))
+        content = _packed(self.made_by(), tuple(files), library)
         with contextlib.suppress(OSError):
             replace_private(self.path, content)
 
@@ -148,8 +181,9 @@ def replace_private(path: Path, content: bytes) -> None:
         raise
 
 
-def _history(made_by: str, files: tuple[KnownFile, ...], library: Library) -> LastHistory:
-    packed = (_ENCODER.encode(LastEntry(one.session, one.parts, one.title, one.paths)) for one in library.entries)
+def _packed(made_by: str, files: tuple[KnownFile, ...], library: Library) -> bytes:
+    parts = [_ENCODER.encode(files)]
+    parts += (_ENCODER.encode(LastEntry(one.session, one.parts, one.title, one.paths)) for one in library.entries)
     sessions = [entry.session for entry in library.entries]
     shown = [session for session in sessions if not is_hidden(session)]
     kin: set[tuple[str, str]] = set()
@@ -157,15 +191,18 @@ def _history(made_by: str, files: tuple[KnownFile, ...], library: Library) -> La
         for other in (session.continued_by, session.copied_from):
             if other:
                 kin |= {session.key, (session.source, other)}
-    return LastHistory(
-        made_by,
-        files,
-        tuple(map(msgspec.Raw, packed)),
-        frozenset(place for place, session in enumerate(sessions) if is_hidden(session)),
-        tuple(place for place, session in enumerate(shown) if session.key in kin),
+    head = _ENCODER.encode(
+        _Head(
+            made_by,
+            array("Q", accumulate(map(len, parts))).tobytes(),
+            frozenset(place for place, session in enumerate(sessions) if is_hidden(session)),
+            tuple(place for place, session in enumerate(shown) if session.key in kin),
+        )
     )
+    return b"".join((_MARK, len(head).to_bytes(_LENGTH, "little"), head, *parts))
 
 
-_DECODER = msgspec.msgpack.Decoder(LastHistory)
+_HEAD = msgspec.msgpack.Decoder(_Head)
+_FILES = msgspec.msgpack.Decoder(tuple[KnownFile, ...])
 _ENTRY = msgspec.msgpack.Decoder(LastEntry)
 _ENCODER = msgspec.msgpack.Encoder()

@@ -122,14 +122,14 @@ class Upkeep(KnownFiles):
             return False
         last = self._last.load()
         self._last.release()
+        if last is None:
+            return False
         try:
-            library = last.library() if last is not None else None
+            known, library = {one.file.path: one for one in last.files}, last.library()
         except ValueError:
-            library = None
-        if last is None or library is None:
             return False
         with self._loading:
-            self._known = {one.file.path: one for one in last.files}
+            self._known = known
             self._unloaded = dict(self._known)
             self.library = library
         self._kept_at = time.monotonic()

@@ -508,17 +508,32 @@ def test_of_the_list_of_last_time_only_what_is_looked_at_is_unpacked(
     assert [hit.session for hit in answer.hits] == list(before.snapshot().sessions)
 
 
-def test_a_damaged_entry_of_the_list_of_last_time_costs_no_answer(world: World) -> None:
+@pytest.mark.parametrize("place", [0, 2])
+def test_what_is_damaged_in_the_list_of_last_time_costs_no_answer(world: World, place: int) -> None:
     world.believable()
     world.memory().refresh()
     last = world.memory()._last.load()
     (kept,) = (world.memory().settings.paths.cache / "lists").glob("*.msgpack")
     assert last is not None
-    entries = (*last.entries[:2], msgspec.Raw(b"\x91\x01"), *last.entries[3:])
-    kept.write_bytes(msgspec.msgpack.encode(msgspec.structs.replace(last, entries=entries)))
+    # the files come first, then the sessions
+    part = msgspec.msgpack.encode(last.files if place == 0 else last.entry(place - 1))
+    content = kept.read_bytes()
+    assert content.count(part) == 1
+    kept.write_bytes(content.replace(part, b"\xc1" * len(part)))
     memory = world.memory()
     memory.refresh()
     assert answers(memory) == fresh_answers(world)
+
+
+def test_of_a_list_that_is_cut_short_or_of_another_kind_nothing_is_taken(world: World) -> None:
+    world.believable()
+    world.memory().refresh()
+    (kept,) = (world.memory().settings.paths.cache / "lists").glob("*.msgpack")
+    content = kept.read_bytes()
+    assert world.memory()._last.load() is not None
+    for other in (b"", content[:10], content[:40], content[:-1], content + b"x", b"\x80" * 100, b"x" + content):
+        kept.write_bytes(other)
+        assert world.memory()._last.load() is None
 
 
 def test_what_was_taken_over_answers_everything(world: World, embedder: Embedder) -> None:
