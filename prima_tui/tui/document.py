@@ -16,7 +16,7 @@ import msgspec
 from prima_tui.model.text import fold, shown, spans
 from prima_tui.tui.code_colours import code_lines
 from prima_tui.tui.inline_markdown import Marker
-from prima_tui.tui.markdown_lines import FENCE, markdown_lines
+from prima_tui.tui.markdown_lines import FENCE, OPENINGS, markdown_lines
 from prima_tui.tui.styled_lines import Span, StyledLine, cut, joined, without_tabs, wrapped
 from prima_tui.tui.table_lines import is_table_line, natural_widths
 
@@ -183,6 +183,16 @@ class Document(msgspec.Struct, frozen=True):
             (self.blocks[n].exchange for n in range(block, len(self.blocks)) if self.blocks[n].exchange >= 0), -1
         )
         return (number, self.starts[number]) if number in self.starts else (-1, 0)
+
+    def languages(self, first: int = 0, last: int | None = None) -> set[str]:
+        """Return the languages of the code in the blocks from ``first`` on, up to before ``last``."""
+        found: set[str] = set()
+        for block in self.blocks[first:last]:
+            if block.fence:
+                found.add(block.fence)
+            if "```" in block.text or "~~~" in block.text:
+                found.update(name for _fence, name in OPENINGS.findall(block.text))
+        return found - {""}
 
     @property
     def match_count(self) -> int:

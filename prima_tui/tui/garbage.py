@@ -17,8 +17,8 @@ _MADE = 3_000
 _ROUNDS = 4
 """Such rounds after which what they left is looked at once more, and then taken for what stays."""
 _REST_SECONDS = 30.0
-_GROWN = 50_000
-"""Objects that came to those that stay, from which a look at all is worth its while."""
+_GROWN = 10
+"""How many times something came to what stays, from which a look at everything is worth its while."""
 
 
 class ShortRounds:
@@ -26,14 +26,14 @@ class ShortRounds:
 
     def __init__(self) -> None:
         self._touched = time.monotonic()
-        self._staying = 0
+        self._grown = 0
         self._threshold = gc.get_threshold()
 
     def begin(self) -> None:
         """Begin: what there is by now stays."""
         self._threshold = gc.get_threshold()
         gc.freeze()
-        self._staying = gc.get_freeze_count()
+        self._grown = 0
         gc.set_threshold(_MADE, _ROUNDS, self._threshold[2])
         if self._after not in gc.callbacks:
             gc.callbacks.append(self._after)
@@ -51,14 +51,15 @@ class ShortRounds:
 
     def rest(self) -> bool:
         """Look at everything, if nobody is at the keys and enough has come to it; return whether that was done."""
-        if time.monotonic() - self._touched < _REST_SECONDS or gc.get_freeze_count() - self._staying < _GROWN:
+        if time.monotonic() - self._touched < _REST_SECONDS or self._grown < _GROWN:
             return False
         gc.unfreeze()
         gc.collect()
         gc.freeze()
-        self._staying = gc.get_freeze_count()
+        self._grown = 0
         return True
 
     def _after(self, phase: str, facts: dict[str, Any]) -> None:
         if phase == "stop" and facts["generation"] >= 1:
+            self._grown += 1
             gc.freeze()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from itertools import islice
 from typing import NamedTuple, Protocol
 
 from textual.cache import LRUCache
@@ -11,6 +12,7 @@ from prima_tui.errors import PrimaError
 from prima_tui.model.documents import DocumentText
 from prima_tui.model.hits import Conversation, Hit
 from prima_tui.model.session import Session, ToolUse
+from prima_tui.tui.code_colours import load_languages
 from prima_tui.tui.conversation_document import conversation_document
 from prima_tui.tui.document import Document, markdown_document
 from prima_tui.tui.document_rows import DocumentRow
@@ -22,6 +24,9 @@ _KEPT = 12
 _LONG = 400
 """Exchanges; of a longer conversation the part around the best one is shown first."""
 _AROUND = 30
+_SEEN_FIRST = 40
+"""Blocks from the start of a document on that may be in view when it is shown."""
+_MOST_LANGUAGES = 24
 
 
 class Reads(Protocol):
@@ -97,6 +102,8 @@ class Previews:
         if read is not None and read is not kept:
             self._kept.discard(state)  # else the cache keeps the value it was given first
             self._kept[state] = read
+        # what is further down is made ready while one reads
+        asyncio.get_running_loop().run_in_executor(None, _load_colours, preview.conversation)
         return preview
 
     def forget(self) -> None:
@@ -128,9 +135,12 @@ def _make(
         return None, Preview(session, said, said, problem)
     asides = aside_blocks(kept.tools or (), session.workspace, unfolded) if unfolded is not None else {}
     around = _AROUND if near and len(kept.conversation.exchanges) > _LONG else None
-    return kept, Preview(
-        session,
-        conversation_document(kept.conversation, words, hit.exchange_index, asides, around),
-        markdown_document(kept.extract, words),
-        has_asides=bool(asides),
-    )
+    document = conversation_document(kept.conversation, words, hit.exchange_index, asides, around)
+    extract = markdown_document(kept.extract, words)
+    for shown, start in ((document, document.start), (document, next(iter(document.matches), 0)), (extract, 0)):
+        load_languages(shown.languages(max(0, start - _SEEN_FIRST // 2), start + _SEEN_FIRST))
+    return kept, Preview(session, document, extract, has_asides=bool(asides))
+
+
+def _load_colours(document: Document) -> None:
+    load_languages(islice(document.languages(), _MOST_LANGUAGES))

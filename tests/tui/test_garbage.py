@@ -29,7 +29,7 @@ def rounds() -> Iterator[ShortRounds]:
 
 def test_what_is_dropped_soon_is_found_in_a_short_round(rounds: ShortRounds) -> None:
     ring = weakref.ref(Ring())
-    kept = [[] for _ in range(garbage._MADE + 10)]  # type: ignore[var-annotated]
+    kept = [[] for _ in range(garbage._MADE * 3)]  # type: ignore[var-annotated]
     assert ring() is None
     assert len(kept) > garbage._MADE
 

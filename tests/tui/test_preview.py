@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
 from typing import Any
+
+import pygments.lexers  # type: ignore[import-untyped]
 
 from prima_tui.model.hits import Hit
 from prima_tui.model.session import Exchange, ToolUse
+from prima_tui.tui import code_colours
+from prima_tui.tui.document import markdown_document
 from prima_tui.tui.preview import Previews
 from prima_tui.tui.tool_blocks import Unfolded
 
@@ -42,3 +48,37 @@ async def test_what_tools_were_given_is_read_once(memory: Any, monkeypatch: Any)
     for _ in range(3):
         assert (await previews.preview(memory, hit, (), Unfolded())).has_asides
     assert len(asked) == 1
+
+
+async def test_languages_are_loaded_before_their_code_is_seen_and_never_in_the_loop(
+    memory: Any, monkeypatch: Any
+) -> None:
+    code = "```rust\nfn main() {}\n```"
+    far = [Exchange(f"question {n}", f"reply {n}") for n in range(200)]
+    session = memory.sessions[0]
+    memory.conversations[session.key] = (Exchange("q", code), *far, Exchange("q", code.replace("rust", "elixir")))
+    loaded: list[tuple[str, bool]] = []
+    load = pygments.lexers.get_lexer_by_name
+
+    def noting(name: str, **options: Any) -> Any:
+        loaded.append((name, threading.current_thread() is threading.main_thread()))
+        return load(name, **options)
+
+    monkeypatch.setattr(pygments.lexers, "get_lexer_by_name", noting)
+    code_colours._lexer.cache_clear()
+    preview = await Previews().preview(memory, Hit(session, 1.0), ())
+    assert ("rust", False) in loaded
+    for _ in range(500):
+        if ("elixir", False) in loaded:
+            break
+        await asyncio.sleep(0.01)
+    for block in preview.conversation.blocks:
+        block.lines(80, ())
+    assert loaded.count(("rust", False)) == loaded.count(("elixir", False)) == 1
+    assert not any(in_loop for _name, in_loop in loaded)
+
+
+def test_a_document_tells_the_languages_of_its_code() -> None:
+    document = markdown_document("a\n\n```Python\nx = 1\n```\n\n~~~ toml\n~~~\n\n```\nplain\n```\nno ```c", ())
+    assert document.languages() == {"Python", "toml"}
+    assert document.languages(1) == set()
