@@ -16,13 +16,15 @@ import msgspec
 from prima_tui.errors import StoreBusy, StoreUnusable
 from prima_tui.index.database import DatabaseFile
 from prima_tui.index.messages import MessageTable
-from prima_tui.index.rows import insert_rows
+from prima_tui.index.rows import insert_columns, insert_rows
 from prima_tui.index.tool_store import TOOL_TABLE_NAMES, TOOL_TABLES, ToolStore
 from prima_tui.index.word_indexes import WORTH_IT_BYTES, WordIndexes
 from prima_tui.model.session import Exchange
 from prima_tui.sources.base import KnownFile, SourceFile, state_of
 from prima_tui.sources.reading import FileReading, FileTexts, unpack_exchanges
 
+_ROW_GROUP = 2048
+"""The fewest that the database knows: it takes half the time to fill the catalog that its usual blocks take."""
 _MIGRATIONS = [
     [
         "CREATE TABLE store.files (id BIGINT, source VARCHAR, path VARCHAR, state BLOB, reading BLOB)",
@@ -44,7 +46,7 @@ class Catalog:
     ) -> None:
         """``unwanted`` is asked, once nobody else can write, which readings must not be kept."""
         self._unwanted = unwanted or (lambda _reading: False)
-        self._file = DatabaseFile(path, "prima-tui catalog", _MIGRATIONS, notice=notice)
+        self._file = DatabaseFile(path, "prima-tui catalog", _MIGRATIONS, notice=notice, row_group=_ROW_GROUP)
         self._notice = notice
         self._swept = False
         self.tools = ToolStore(self._file, state_of, notice)
@@ -234,19 +236,17 @@ def _next_id(store: duckdb.DuckDBPyConnection) -> int:
 def _insert_texts(store: duckdb.DuckDBPyConnection, batch: Sequence[tuple[int, FileTexts]]) -> None:
     packed = [(file_id, number, data) for file_id, texts in batch for number, data in enumerate(texts.exchanges)]
     insert_rows(store, "store.exchanges", packed)
-    columns: dict[str, list[object]] = {"a": [], "b": [], "c": [], "d": [], "e": []}
+    columns: tuple[list[object], ...] = ([], [], [], [], [])
+    file_ids, numbers, positions, by_user, folded = columns
     for file_id, texts in batch:
         for number, messages in enumerate(texts.messages):
             size = len(messages.texts)
-            columns["a"] += [file_id] * size
-            columns["b"] += [number] * size
-            columns["c"] += messages.positions
-            columns["d"] += messages.by_user
-            columns["e"] += messages.texts
-    if columns["a"]:
-        store.execute(
-            "INSERT INTO store.messages SELECT unnest($a), unnest($b), unnest($c), unnest($d), unnest($e)", columns
-        )
+            file_ids += [file_id] * size
+            numbers += [number] * size
+            positions += messages.positions
+            by_user += messages.by_user
+            folded += messages.texts
+    insert_columns(store, "store.messages", columns)
 
 
 _ENCODER = msgspec.msgpack.Encoder()

@@ -49,11 +49,17 @@ class DatabaseFile:
         *,
         make_folder: Callable[[], object] | None = None,
         notice: Callable[[str], None] | None = None,
+        row_group: int | None = None,
     ) -> None:
+        """``row_group``: rows that are written as one block.
+
+        Each time something is added, the last block is written anew, so small ones suit a file that grows bit by bit.
+        """
         self.path = path
         self.kind = kind
         self.version = len(migrations)
         self._migrations = migrations
+        self._writing = f" (ROW_GROUP_SIZE {row_group})" if row_group else ""
         self._make_folder = make_folder or (lambda: private_folder(path.parent))
         self._notice = notice or (lambda _line: None)
         self._instance: duckdb.DuckDBPyConnection | None = None
@@ -277,7 +283,7 @@ class DatabaseFile:
         deadline = time.monotonic() + wait
         while True:
             try:
-                connection.execute(f"ATTACH '{_quoted(self.path)}' AS store" + ("" if write else " (READ_ONLY)"))
+                connection.execute(f"ATTACH '{_quoted(self.path)}' AS store" + (self._writing if write else " (READ_ONLY)"))
                 return
             except duckdb.Error as error:
                 message = str(error)

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from prima_tui.index.rows import insert_columns
 from prima_tui.sources.reading import Messages
 
 if TYPE_CHECKING:
@@ -124,25 +125,24 @@ class MessageTable:
         ``reserved``: under the numbers that were reserved for them, if there are as many.
         """
         files = list(files)
-        columns: dict[str, list[object]] = {"a": [], "b": [], "c": [], "d": []}
+        columns: tuple[list[object], ...] = ([], [], [], [])
         with self._lock:
             kept = {path for path, transcripts in files if reserved and self._count(path) == len(transcripts)}
             self._remove([path for path, _transcripts in files if path not in kept])
             self._plain_holds(path for path, _transcripts in files)
             for path, transcripts in files:
                 for part, messages in zip(self._numbers(path, len(transcripts)), transcripts, strict=True):
-                    columns["a"] += [part] * len(messages.texts)
-                    columns["b"] += messages.positions
-                    columns["c"] += messages.by_user
-                    columns["d"] += messages.texts
-            if columns["a"]:
+                    parts, positions, by_user, folded = columns
+                    parts += [part] * len(messages.texts)
+                    positions += messages.positions
+                    by_user += messages.by_user
+                    folded += messages.texts
+            if columns[0]:
                 cursor = self.connection.cursor()
                 cursor.execute("BEGIN")
-                for first in range(0, len(columns["a"]), _ROWS_AT_ONCE):
-                    cursor.execute(
-                        "INSERT INTO messages SELECT unnest($a), unnest($b), unnest($c), unnest($d)",
-                        {name: values[first : first + _ROWS_AT_ONCE] for name, values in columns.items()},
-                    )
+                for first in range(0, len(columns[0]), _ROWS_AT_ONCE):
+                    some = [column[first : first + _ROWS_AT_ONCE] for column in columns]
+                    insert_columns(cursor, "messages", some)
                 cursor.execute("COMMIT")
 
     def _count(self, path: str) -> int:

@@ -19,6 +19,8 @@ from prima_tui.sources.reading_tools import FileTools, read_tools
 from prima_tui.worker_process import WorkerProcess, answer_requests
 
 _COMMAND = "from prima_tui.sources.worker import serve; serve()"
+_AHEAD = 8
+"""So many batches for each worker are read, or waiting for it, while what came before is being stored."""
 
 
 Result = TypeVar("Result")
@@ -77,7 +79,7 @@ class ReadingProcesses:
     ) -> Iterator[list[Result]]:
         running: deque[tuple[list[SourceFile], Future[list[Result]]]] = deque()
         while batches or running:
-            while batches and len(running) <= self._count:
+            while batches and len(running) < self._count * _AHEAD:
                 batch = batches.popleft()
                 running.append((batch, self._threads.submit(read, batch)))
             try:
