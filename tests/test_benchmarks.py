@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 
 from tests.benchmarks import report
-from tests.benchmarks.figures import Figure, Measured, figure, printed
+from tests.benchmarks.figures import Figure, Measured, added, figure, printed
 from tests.benchmarks.plots import plot
 
 
@@ -25,6 +25,7 @@ def test_one_run_of_all_that_needs_no_terminal_writes_table_and_plots(
         "search login --mode keyword --json",
         "*plain read of all bytes*",
         "after 20 searches",
+        "message text",
         "search, after the query's vector",
         "*SQL, array_cosine_similarity*",
     ):
@@ -76,6 +77,48 @@ def test_the_table_has_a_column_for_each_size_and_shows_the_spread() -> None:
         "| list | 0.2 s (0.1 to 0.3) | 1 s |",
         "| *theirs* |  | 2 s |",
     ]
+
+
+def test_cold_starts_take_turns_and_the_table_has_the_ratio_and_the_condition(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    theirs = tmp_path / "venv" / "bin" / "fr"
+    theirs.parent.mkdir(parents=True)
+    theirs.write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/asked\n')
+    theirs.chmod(0o755)
+    report.main(
+        [str(tmp_path / "out"), "--smoke", "--only", "cold", "--baselines", str(tmp_path / "venv")],
+    )
+    assert "--rebuild --json --limit 1" in (tmp_path / "asked").read_text()
+    text = (tmp_path / "out" / "README.md").read_text()
+    assert "| *fr --rebuild* | " in text
+    assert "| times fr --rebuild | " in text
+    assert "every byte of the history was read once just before each run of either program" in text
+
+
+def test_a_report_is_added_to_what_is_there_and_what_is_measured_again_is_replaced() -> None:
+    list_then, list_now = figure("warm", "list", [2.0], "s"), figure("warm", "list", [1.0], "s")
+    search, peak = figure("search", "login", [3.0], "s"), figure("memory", "peak", [4.0], "MB")
+    earlier = [Measured(20_000, "sessions", (list_then, search)), Measured(300, "exchanges", (peak,))]
+    found = added(earlier, [Measured(20_000, "sessions", (list_now, peak), "new"), Measured(100, "sessions", (peak,))])
+    assert found == [
+        Measured(100, "sessions", (peak,)),
+        Measured(20_000, "sessions", (list_now, search, peak), "new"),
+        Measured(300, "exchanges", (peak,)),
+    ]
+
+
+def test_figures_measured_in_a_second_run_stand_beside_the_first_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    report.main([str(tmp_path / "out"), "--smoke", "--only", "limits"])
+    report.main([str(tmp_path / "out"), "--smoke", "--only", "commands", "--add"])
+    text = (tmp_path / "out" / "README.md").read_text()
+    assert "| *plain read of all bytes* | " in text
+    assert "| files app --json | " in text
+    assert "Made in several runs" in text
 
 
 def test_a_plot_is_an_svg_with_each_line_named_and_colours_for_dark_pages() -> None:

@@ -283,7 +283,9 @@ class DatabaseFile:
         deadline = time.monotonic() + wait
         while True:
             try:
-                connection.execute(f"ATTACH '{_quoted(self.path)}' AS store" + (self._writing if write else " (READ_ONLY)"))
+                connection.execute(
+                    f"ATTACH '{_quoted(self.path)}' AS store" + (self._writing if write else " (READ_ONLY)")
+                )
                 return
             except duckdb.Error as error:
                 message = str(error)

@@ -34,7 +34,7 @@ def insert_columns(store: duckdb.DuckDBPyConnection, table: str, columns: Sequen
     if not rows:
         return
     names = [f"c{place}" for place in range(len(columns))]
-    if rows < _MANY_ROWS and "numpy" not in sys.modules:
+    if not _arrays_pay(rows):
         lists = dict(zip(names, columns, strict=True))
         store.execute(f"INSERT INTO {table} SELECT {', '.join(f'unnest(${name})' for name in names)}", lists)
         return
@@ -46,6 +46,10 @@ def insert_columns(store: duckdb.DuckDBPyConnection, table: str, columns: Sequen
         store.execute(f"INSERT INTO {table} SELECT {', '.join(names)} FROM columns_given")
     finally:
         store.unregister("columns_given")
+
+
+def _arrays_pay(rows: int) -> bool:
+    return rows >= _MANY_ROWS or "numpy" in sys.modules
 
 
 @contextlib.contextmanager

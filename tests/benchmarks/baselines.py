@@ -14,7 +14,7 @@ from pathlib import Path
 import orjson
 
 from tests.benchmarks.figures import Figure, figure
-from tests.benchmarks.processes import run, run_measured
+from tests.benchmarks.processes import run
 
 WORD = "login"
 
@@ -47,18 +47,16 @@ def measure_tools(
     venv: Path | None, home: Path, workspace: Path, env: Mapping[str, str], runs: int, say: Callable[[str], None]
 ) -> Iterator[Figure]:
     """Yield the times of fast-resume and ripgrep, where they are in the virtual environment or on the PATH."""
-    fast_resume = _program("fr", venv)
+    fast_resume = program("fr", venv)
     if fast_resume is None:
         say("fast-resume is not there: left out")
     else:
-        cold = [run_measured([fast_resume, "--rebuild", "--json", "--limit", "1"], workspace, env) for _ in range(runs)]
-        yield figure("cold", "fr --rebuild", [one.seconds for one in cold], "s", "baseline")
-        yield figure("peak memory", "fr --rebuild", [one.peak_mb for one in cold], "MB", "baseline")
+        run([fast_resume, "--json", "--limit", "1"], workspace, env)  # it has its index from here on
         warm = [run([fast_resume, "--json", "--limit", "50"], workspace, env).seconds for _ in range(max(3, runs))]
         yield figure("warm", "fr --json", warm, "s", "baseline")
         word = [run([fast_resume, "--json", "--limit", "50", WORD], workspace, env) for _ in range(max(3, runs))]
         yield figure("search command", f"fr --json {WORD}", [one.seconds for one in word], "s", "baseline")
-    ripgrep = _program("rg", venv)
+    ripgrep = program("rg", venv)
     if ripgrep is None:
         say("ripgrep is not there: left out")
     else:
@@ -70,12 +68,13 @@ def measure_tools(
 
 def tool_versions(venv: Path | None) -> list[str]:
     """Return name and version of each of the other tools that is there."""
-    found = [path for name in ("fr", "rg") if (path := _program(name, venv)) is not None]
+    found = [path for name in ("fr", "rg") if (path := program(name, venv)) is not None]
     asked = [subprocess.run([path, "--version"], capture_output=True, text=True, check=False) for path in found]
     return [one.stdout.splitlines()[0] for one in asked if one.stdout.strip()]
 
 
-def _program(name: str, venv: Path | None) -> Path | None:
+def program(name: str, venv: Path | None) -> Path | None:
+    """Return where a program is: in the virtual environment, else on the PATH; None when it isn't there."""
     own = venv / "bin" / name if venv is not None else None
     if own is not None and own.is_file():
         return own.absolute()

@@ -60,6 +60,19 @@ def figure(group: str, name: str, values: Sequence[float], unit: str = "ms", who
     return Figure(group, name, unit, statistics.median(values), min(values), max(values), len(values), whose)
 
 
+def added(earlier: Iterable[Measured], measured: Iterable[Measured]) -> list[Measured]:
+    """Return all figures by size, those of ``earlier`` as far as they were not measured again."""
+    found = {(one.of, one.size): one for one in earlier}
+    for one in measured:
+        before = found.get((one.of, one.size))
+        if before is not None:
+            figures = {(each.group, each.name, each.unit): each for each in (*before.figures, *one.figures)}
+            one = msgspec.structs.replace(one, figures=tuple(figures.values()))
+        found[one.of, one.size] = one
+    kinds = list(dict.fromkeys(of for of, _size in found))
+    return sorted(found.values(), key=lambda one: (kinds.index(one.of), one.size))
+
+
 def printed(group: str, lines: Iterable[str]) -> list[Figure]:
     """Return the figures that another benchmark printed, one on a line; other lines are passed over.
 

@@ -15,6 +15,8 @@ import os
 import random
 from pathlib import Path
 
+import duckdb
+
 from prima_tui.config import load_settings
 from prima_tui.memory import Memory
 from prima_tui.model.hits import MODES
@@ -32,10 +34,17 @@ def status(name: str) -> float:
     return int(text.split(f"{name}:")[1].split()[0]) / 1000
 
 
+def message_text(catalog: Path) -> float:
+    """Return how much text the messages of the scope are, in MB as they are searched; the catalog has just them."""
+    with duckdb.connect(str(catalog), read_only=True) as connection:
+        row = connection.execute("SELECT sum(strlen(folded)) FROM messages").fetchone()
+    return float(row[0] or 0) / 1e6 if row else 0.0
+
+
 def show(name: str, megabytes: float) -> None:
     """Print a figure."""
     shown = figure("memory", f"memory: {name}", [megabytes], "MB")
-    print(f"{shown.name:48} median {shown.median:8.1f}  worst {shown.worst:8.1f} MB  n=1", flush=True)
+    print(f"{shown.name:48} median {shown.median:10.3f}  worst {shown.worst:10.3f} MB  n=1", flush=True)
 
 
 def main() -> None:
@@ -67,6 +76,8 @@ def main() -> None:
             show(f"after {number:,} searches", status("VmRSS"))
             show(f"after {number:,} searches, less files' pages", status("RssAnon"))
     show("at its peak", status("VmHWM"))
+    memory.close()
+    show("message text", message_text(memory.settings.paths.catalog))
 
 
 if __name__ == "__main__":

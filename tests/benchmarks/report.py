@@ -1,11 +1,13 @@
 """The one command for all measurements: histories made, everything measured beside its baselines, table and plots.
 
     python -m tests.benchmarks.report OUT --make make_history.py [--sizes 2000,20000,100000]
-        [--exchanges 20000,200000,1000000] [--baselines VENV] [--histories FOLDER] [--only GROUPS] [--smoke]
+        [--exchanges 20000,200000,1000000] [--baselines VENV] [--histories FOLDER] [--only GROUPS] [--add] [--smoke]
 
 OUT gets ``README.md`` with a table of all figures, ``results.json`` with the same, and an SVG plot of each group over
-size. The script makes the histories (``make_history.py HOME --workspace DIR --sessions N --scale S``); those of 100,000
-sessions and more with a scale of 0.3. With ``--histories`` they are kept there and taken from there the next time.
+size. With ``--add`` a long report is made in pieces: the figures that OUT has already stay, as far as they are not
+measured again. The script makes the histories (``make_history.py HOME --workspace DIR --sessions N --scale S``); those
+of 100,000 sessions and more with a scale of 0.3. With ``--histories`` they are kept there and taken from there the
+next time.
 ``--smoke`` goes through all of it once with some sixty sessions, to see that it works.
 """
 
@@ -21,7 +23,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -30,7 +32,8 @@ import msgspec
 
 from tests.benchmarks import baselines, embedding, meaning
 from tests.benchmarks.__main__ import environment
-from tests.benchmarks.figures import Figure, Measured, figure, printed
+from tests.benchmarks.cold import CONDITION, measure_cold
+from tests.benchmarks.figures import Figure, Measured, added, figure, printed
 from tests.benchmarks.plots import plot
 from tests.benchmarks.processes import PROGRAM, run, run_measured
 
@@ -50,6 +53,8 @@ GROUPS = (
 _PACKAGES = ("duckdb", "numpy", "onnxruntime", "orjson", "textual")
 _SCALE_OF_MANY = 0.3
 _MANY = 100_000
+_LONGEST_SECONDS = 3600.0
+"""No benchmark of one history takes longer."""
 ROOT = Path(__file__).parents[2]
 
 
@@ -132,15 +137,9 @@ def measure_history(home: Path, workspace: Path, plan: Plan, kept: Path) -> Iter
         yield from baselines.measure_tools(plan.venv, home, workspace, theirs, plan.runs, say)
 
 
-def _cold(_home: Path, workspace: Path, env: Mapping[str, str], kept: Path, plan: Plan) -> Iterator[Figure]:
-    seconds, peaks = [], []
-    for _ in range(plan.runs):
-        shutil.rmtree(kept / "cache", ignore_errors=True)
-        done = run_measured([*PROGRAM, "sessions", "--json"], workspace, env)
-        seconds.append(done.seconds)
-        peaks.append(done.peak_mb)
-    yield figure("cold", "nothing kept: complete list", seconds, "s")
-    yield figure("peak memory", "nothing kept: complete list", peaks, "MB")
+def _cold(home: Path, workspace: Path, env: Mapping[str, str], kept: Path, plan: Plan) -> Iterator[Figure]:
+    envs = (env, environment(home.resolve(), kept / "others"))
+    yield from measure_cold(home, workspace, kept, envs, plan.venv, plan.runs, say)
 
 
 def _warm(_home: Path, workspace: Path, env: Mapping[str, str], _kept: Path, plan: Plan) -> Iterator[Figure]:
@@ -176,8 +175,15 @@ def _commands(_home: Path, workspace: Path, env: Mapping[str, str], kept: Path, 
 
 
 def _from_benchmark(group: str, argv: list[str], env: Mapping[str, str]) -> list[Figure]:
-    """Return what another benchmark prints; one that fails is said and costs its own figures only."""
-    done = subprocess.run([sys.executable, "-m", *argv], cwd=ROOT, env=dict(env), capture_output=True, text=True)
+    """Return what another benchmark prints; one that fails, or never ends, is said and costs its own figures only."""
+    command = [sys.executable, "-m", *argv]
+    try:
+        done = subprocess.run(
+            command, cwd=ROOT, env=dict(env), capture_output=True, text=True, timeout=_LONGEST_SECONDS
+        )
+    except subprocess.TimeoutExpired:
+        say(f"{argv[0]} was ended after {_LONGEST_SECONDS / 60:.0f} minutes")
+        return []
     if done.returncode:
         say(f"{argv[0]} failed: {done.stderr.strip().splitlines()[-1:]}")
     return printed(group, done.stdout.splitlines())
@@ -274,7 +280,7 @@ def plots(measured: list[Measured], out: Path) -> list[str]:
             theirs = set()
             for one in sorted(some, key=lambda one: one.size):
                 for found in one.figures:
-                    if (found.group, found.unit) == (group, unit) and found.median > 0:
+                    if (found.group, found.unit) == (group, unit) and found.median > 0 and unit:
                         lines.setdefault(found.name, []).append((one.size, found.median))
                         if found.whose == "baseline":
                             theirs.add(found.name)
@@ -287,15 +293,30 @@ def plots(measured: list[Measured], out: Path) -> list[str]:
     return names
 
 
-def write_report(out: Path, measured: list[Measured], on: str, seconds: float) -> None:
-    """Write the table, the plots, and all figures as JSON; ``on`` says what they were measured on."""
+def earlier_figures(out: Path) -> list[Measured]:
+    """Return the figures of the report that is there already, nothing when there is none."""
+    results = out / "results.json"
+    return msgspec.json.decode(results.read_bytes(), type=list[Measured]) if results.is_file() else []
+
+
+def write_report(
+    out: Path, measured: list[Measured], on: str, seconds: float, earlier: Sequence[Measured] = ()
+) -> None:
+    """Write the table, the plots, and all figures as JSON; ``on`` says what they were measured on.
+
+    ``earlier`` are figures that stay, as far as they were not measured again.
+    """
     out.mkdir(parents=True, exist_ok=True)
+    measured = added(earlier, measured)
     (out / "results.json").write_bytes(msgspec.json.format(msgspec.json.encode(measured)))
+    which = "Made in several runs, the last of which took" if earlier else "The whole run took"
+    took = f"{which} {seconds / 60:.0f} minutes."
     about = [
         "# Benchmarks",
         "",
         "Medians of several runs, with the least and the worst in brackets; *baselines* in italics, in the same run.",
-        f"Measured on {datetime.now(UTC):%Y-%m-%d}: {on}. The whole run took {seconds / 60:.0f} minutes.",
+        f"Measured on {datetime.now(UTC):%Y-%m-%d}: {on}. {took}",
+        CONDITION,
     ]
     about += [f"{one.size:,} {one.of}: {one.described}." for one in measured if one.described]
     pictures = [f"![{name.removesuffix('.svg')}]({name})" for name in plots(measured, out)]
@@ -316,6 +337,9 @@ def arguments(argv: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--only", default=",".join(GROUPS), help=f"of {', '.join(GROUPS)}")
     parser.add_argument("--runs", type=int, default=3, help="of what takes long")
     parser.add_argument("--searches", type=int, default=10_000, help="over which memory must not grow")
+    parser.add_argument(
+        "--add", action="store_true", help="keep what OUT has already, as far as it's not measured again"
+    )
     parser.add_argument("--smoke", action="store_true")
     given = parser.parse_args(argv)
     if given.smoke:
@@ -332,6 +356,7 @@ def main(argv: list[str] | None = None) -> None:
     on = f"{machine(given.baselines)}; load {os.getloadavg()[0]:.1f} at the start"
     plan = Plan(frozenset(given.only.split(",")), given.runs, given.searches, given.baselines)
     measured: list[Measured] = []
+    earlier = earlier_figures(given.out) if given.add else []
     with tempfile.TemporaryDirectory(prefix="prima-tui-bench-") as temporary:
         histories = given.histories or Path(temporary, "histories")
         histories.mkdir(parents=True, exist_ok=True)
@@ -343,17 +368,17 @@ def main(argv: list[str] | None = None) -> None:
             kept = Path(temporary, f"kept-{size}")
             found = tuple(measure_history(home, workspace, plan, kept))
             measured.append(Measured(size, "sessions", found, described))
-            write_report(given.out, measured, on, time.monotonic() - started)
+            write_report(given.out, measured, on, time.monotonic() - started, earlier)
             shutil.rmtree(kept, ignore_errors=True)
         embedder = embedding.Embedder(Path(temporary, "model"))
         for count in map(int, given.exchanges.split(",")) if "meaning" in plan.wanted else ():
             say(f"search by meaning, {count:,} exchanges")
             measured.append(measure_meaning(count, max(5, given.runs), embedder))
-            write_report(given.out, measured, on, time.monotonic() - started)
+            write_report(given.out, measured, on, time.monotonic() - started, earlier)
         if "embedding" in plan.wanted:
             say("embedding")
             measured.append(Measured(0, "embedding", tuple(measure_embedding(given.runs))))
-        write_report(given.out, measured, on, time.monotonic() - started)
+        write_report(given.out, measured, on, time.monotonic() - started, earlier)
     say(f"written: {given.out / 'README.md'}")
 
 

@@ -22,6 +22,10 @@ _QUERIES = ((b"\x1b[?2026$p", b"\x1b[?2026;2$y"), (b"\x1b[?2048$p", b"\x1b[?2048
 """What a program asks of a terminal, and what one answers."""
 
 
+_LOOKED_AT = 1 << 18
+"""Bytes: more of what was written is not looked through again and again while something takes minutes."""
+
+
 class Terminal:
     """Runs a program in a terminal of the given size; times are seconds of ``time.perf_counter``.
 
@@ -88,7 +92,7 @@ class Terminal:
         for query, answer in _QUERIES:
             if query in data:
                 os.write(self._master, answer)
-        self._since += data
+        self._since = (self._since + data)[-_LOOKED_AT:]
         return True
 
     def resident_mb(self, *, most: bool = False) -> float:
