@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _KEPT = {
     "changed": "kept: it was changed since; --force overrules that",
     "foreign": "kept: it is not from prima-tui; --force overrules that",
+    "linked": "kept: it is a link; --force puts a file in its place and leaves what it names alone",
     "differs": "kept: prima-tui is registered there otherwise; --force overrules that",
 }
 

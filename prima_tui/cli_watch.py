@@ -17,7 +17,7 @@ from prima_tui.errors import PrimaError
 @click.option("-w", "--workspace", type=click.Path(path_type=Path, file_okay=False, exists=True), default=None)
 @click.option("--polling", is_flag=True, help="Look every few seconds instead of waiting for notifications.")
 def watch(workspace: Path | None, polling: bool) -> None:
-    """Keep the index of documents fresh until Ctrl+C."""
+    """Keep the index of documents fresh until Ctrl+C, which is its normal end: it exits 0."""
     from prima_tui.config import load_settings
     from prima_tui.documents.watch import Watcher
     from prima_tui.documents_memory import Documents

@@ -271,14 +271,15 @@ def private_folder(folder: Path) -> Path:
     return folder
 
 
-def replace_file(path: Path, data: bytes) -> None:
+def replace_file(path: Path, data: bytes, *, follow_link: bool = True) -> None:
     """Put a file's new content in place of the old in one step: whoever reads sees one or the other, whole.
 
-    A link stays one and the file that it names is replaced; the mode stays too. Raises OSError, the old file unharmed.
+    A link stays one and the file that it names is replaced (without ``follow_link`` the link itself is, and what it
+    names stays as it is); the mode stays too. Raises OSError, the old file unharmed.
     """
     import tempfile  # seldom needed, and every start would pay for it
 
-    path = path.resolve()
+    path = path.resolve() if follow_link else path.parent.resolve() / path.name
     descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     new = Path(name)
     try:

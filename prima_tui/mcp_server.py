@@ -25,6 +25,7 @@ from prima_tui import __version__
 from prima_tui import mcp_answers as answers
 from prima_tui.errors import PrimaError
 from prima_tui.mcp_questions import Detail, Questions
+from prima_tui.mcp_stdio import serve_stdio
 from prima_tui.memory import Memory
 from prima_tui.model.hits import Cancel, Cancelled, Mode
 from prima_tui.startup_log import StartupLog
@@ -72,7 +73,7 @@ def serve(memory: Memory) -> None:
     for name in (signal.SIGINT, signal.SIGTERM):
         signal.signal(name, _leave)
     try:
-        build_server(Questions(memory)).run("stdio")
+        anyio.run(serve_stdio, build_server(Questions(memory)))
     finally:
         memory.close()
 

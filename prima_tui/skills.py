@@ -20,7 +20,7 @@ from prima_tui.config import replace_file
 from prima_tui.errors import PrimaError, UsageError
 
 Agent = Literal["claude-code", "codex"]
-State = Literal["new", "same", "older", "changed", "foreign"]
+State = Literal["new", "same", "older", "changed", "foreign", "linked"]
 
 _MARKER = re.compile(r"^<!-- written by prima-tui install-skills; sha256 ([0-9a-f]{64}) -->", re.MULTILINE)
 _PREFIX = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,40}|")
@@ -32,7 +32,7 @@ class CommandFile(msgspec.Struct, frozen=True):
     path: Path
     state: State
     """``new``: not there yet; ``same``: as it should be; ``older``: ours, of another version; ``changed``: ours, but
-    edited since; ``foreign``: never ours."""
+    edited since; ``foreign``: never ours; ``linked``: a link to a file elsewhere that isn't as it should be."""
     text: str = ""
     """What will be written, marker included."""
 
@@ -74,17 +74,18 @@ def plan_install(folder: Path, prefix: str = "") -> list[CommandFile]:
 
 
 def install(planned: Sequence[CommandFile], force: bool = False) -> list[CommandFile]:
-    """Write the files that are new or older (with ``force`` changed and foreign ones too); return those written.
+    """Write the files that are new or older (with ``force`` all that aren't as they should be); return those written.
 
-    Raises PrimaError when one can't be written.
+    Nothing outside the folder is written: a link is replaced, not what it names. Raises PrimaError when one can't be
+    written.
     """
-    wanted: tuple[State, ...] = ("new", "older", "changed", "foreign") if force else ("new", "older")
+    wanted: tuple[State, ...] = ("new", "older", "changed", "foreign", "linked") if force else ("new", "older")
     written = []
     for file in planned:
         if file.state in wanted:
             try:
                 file.path.parent.mkdir(parents=True, exist_ok=True)
-                replace_file(file.path, file.text.encode())
+                replace_file(file.path, file.text.encode(), follow_link=False)
             except OSError as error:
                 raise PrimaError(f"{file.path} can't be written: {error.strerror or error}") from error
             written.append(file)
@@ -136,10 +137,12 @@ def _hash(text: str) -> str:
 
 def _state(path: Path, wanted: str) -> State:
     text = _read(path)
-    if text is None:
-        return "foreign" if os.path.lexists(path) else "new"
     if text == wanted:
         return "same"
+    if path.is_symlink():
+        return "linked"
+    if text is None:
+        return "foreign" if os.path.lexists(path) else "new"
     if not _MARKER.search(text):
         return "foreign"
     return "older" if _is_untouched(text) else "changed"

@@ -227,7 +227,7 @@ def test_another_process_sees_what_is_stored(project: Project) -> None:
 
 
 def test_an_update_stops_when_its_time_is_over_and_goes_on_later(project: Project) -> None:
-    for number in range(50):
+    for number in range(150):
         project.write(f"{number}.md", f"# Page {number}\n\n" + " ".join(f"p{number}w{n}" for n in range(60)))
     ticks = iter(range(100))
 
@@ -242,7 +242,7 @@ def test_an_update_stops_when_its_time_is_over_and_goes_on_later(project: Projec
     project.model.before_each = lambda: None
     second = project.index()
     assert second.finished
-    assert len(project.model.embedded) == len(set(project.model.embedded)) == 50
+    assert len(project.model.embedded) == len(set(project.model.embedded)) == 150
     assert project.index(budget=0.0).finished is False
 
 
@@ -252,7 +252,7 @@ def test_one_update_at_a_time(project: Project) -> None:
 
 
 def test_a_kill_in_the_middle_loses_no_document_and_doubles_none(project: Project) -> None:
-    for number in range(30):
+    for number in range(150):
         project.write(f"{number}.md", f"# Page {number}\n\n" + " ".join(f"p{number}w{n}" for n in range(60)))
     code = (
         "import os, sys; from pathlib import Path; from prima_tui.config import Settings, paths_below\n"
@@ -264,7 +264,7 @@ def test_a_kill_in_the_middle_loses_no_document_and_doubles_none(project: Projec
     assert subprocess.run(argv, cwd=ROOT, env={"PYTHONPATH": str(ROOT), "PATH": ""}).returncode == 9
     assert project.index().finished
     state = project.documents.status()
-    assert (state.files, state.chunks, state.stale_files) == (30, 30, ())
+    assert (state.files, state.chunks, state.stale_files) == (150, 150, ())
 
 
 def test_another_model_asks_for_a_rebuild_and_never_mixes(project: Project) -> None:

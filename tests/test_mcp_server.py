@@ -417,11 +417,14 @@ def test_a_transcript_of_raw_lines(raw: RawServer) -> None:
     raw.call(4, "search_history", query=7)
     assert raw.receive()["result"]["isError"] is True
     raw.line(b"this is no JSON")
+    answer = raw.receive()
+    assert (answer["id"], answer["error"]["code"]) == (None, -32700)
+    raw.line(b'[{"neither": "a request"}]')
+    answer = raw.receive()
+    assert (answer["id"], answer["error"]["code"]) == (None, -32600)
     raw.line(b'{"jsonrpc": "2.0", "id": 5, "method": "tools/unknown"}')
-    answers = [raw.receive()]
-    if answers[0].get("id") != 5:
-        answers.append(raw.receive())
-    assert answers[-1]["error"]["code"] == -32601
+    answer = raw.receive()
+    assert (answer["id"], answer["error"]["code"]) == (5, -32601)
     raw.send("ping", number=6)
     assert raw.receive() == {"jsonrpc": "2.0", "id": 6, "result": {}}
     output, _ = raw.process.communicate(timeout=20)  # standard input is closed: it ends by itself
@@ -459,6 +462,12 @@ def test_a_cancelled_request_stops_its_work_and_is_not_answered(world: World) ->
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+def test_a_line_that_is_no_json_before_the_greeting_is_answered_and_costs_nothing(raw: RawServer) -> None:
+    raw.line(b"\xff\xfe no JSON")
+    assert raw.receive()["error"]["code"] == -32700
+    assert raw.greet()["id"] == 1
+
+
 def test_an_interrupt_ends_it_at_once(raw: RawServer) -> None:
     raw.greet()
     raw.process.send_signal(signal.SIGINT)

@@ -45,6 +45,36 @@ def test_a_file_that_a_person_changed_is_kept_unless_forced(tmp_path: Path) -> N
     assert set(states(tmp_path).values()) == {"same"}
 
 
+@pytest.mark.parametrize("there", [True, False])
+def test_nothing_is_written_through_a_link(tmp_path: Path, there: bool) -> None:
+    folder, elsewhere = tmp_path / "commands", tmp_path / "elsewhere.md"
+    folder.mkdir()
+    if there:
+        elsewhere.write_text("my own command\n")
+    (folder / "sleep.md").symlink_to(elsewhere)
+    assert states(folder)["sleep.md"] == "linked"
+    assert folder / "sleep.md" not in [file.path for file in install(plan_install(folder))]
+    assert (folder / "sleep.md").is_symlink()
+    assert [file.path for file in install(plan_install(folder), force=True)] == [folder / "sleep.md"]
+    assert not (folder / "sleep.md").is_symlink()
+    assert (folder / "sleep.md").stat().st_mode & 0o777 == 0o644 or not there
+    assert elsewhere.exists() == there
+    assert not there or elsewhere.read_text() == "my own command\n"
+    assert set(states(folder).values()) == {"same"}
+
+
+def test_a_link_to_our_own_text_is_as_it_should_be_and_uninstalling_takes_the_link_alone(tmp_path: Path) -> None:
+    folder, elsewhere = tmp_path / "commands", tmp_path / "elsewhere"
+    install(plan_install(elsewhere))
+    folder.mkdir()
+    for file in plan_install(elsewhere):
+        (folder / file.path.name).symlink_to(file.path)
+    assert install(plan_install(folder), force=True) == []
+    assert len(uninstall(installed(folder))) == 4
+    assert list(folder.iterdir()) == []
+    assert set(states(elsewhere).values()) == {"same"}
+
+
 def test_a_file_of_an_older_version_is_renewed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("prima_tui.skills._bundled", lambda name: f"old {name}")
     install(plan_install(tmp_path))

@@ -36,8 +36,9 @@ _UNIT = 96
 """Vectors written in one transaction."""
 _GROUP = 64
 """Chunks that are gathered from several documents before any of them is embedded, for all workers to be busy."""
-_STEP = 16
-"""Texts embedded between two looks at the clock and the cancel token."""
+_STEP = 48
+"""Texts embedded between two looks at the clock and the cancel token: with fewer the workers would often wait for the
+last one."""
 
 
 class Look(msgspec.Struct, frozen=True):

@@ -53,6 +53,9 @@ _MIGRATIONS = [
     ["ALTER TABLE store.files ADD COLUMN given_up_after DOUBLE DEFAULT 0"],
 ]
 
+_FILE_COLUMNS = ("VARCHAR", "VARCHAR", "VARCHAR", "TIMESTAMP", "VARCHAR", "BOOLEAN", "TIMESTAMP", "BIGINT", "DOUBLE")
+_CHUNK_COLUMNS = ("VARCHAR", "INTEGER", "VARCHAR[]", "INTEGER", "INTEGER", "VARCHAR")
+_PASSAGE_COLUMNS = ("VARCHAR", "INTEGER", "VARCHAR")
 
 _DOCUMENTS_AT_ONCE = 100
 """Whose vectors are taken over in one go."""
@@ -265,9 +268,9 @@ class DocumentIndex(StoredCopy):
             for table in ("files", "chunks", "passages"):
                 store.execute(f"DELETE FROM store.{table} WHERE path IN (SELECT unnest($paths))", {"paths": paths})
             now = datetime.now(UTC).replace(tzinfo=None)
-            _insert(store, "files", [_file_row(one, now, written) for one in documents])
-            _insert(store, "chunks", [row for one in documents for row in _chunk_rows(one)])
-            _insert(store, "passages", [row for one in documents for row in _passage_rows(one)])
+            _insert(store, "files", _FILE_COLUMNS, [_file_row(one, now, written) for one in documents])
+            _insert(store, "chunks", _CHUNK_COLUMNS, [row for one in documents for row in _chunk_rows(one)])
+            _insert(store, "passages", _PASSAGE_COLUMNS, [row for one in documents for row in _passage_rows(one)])
 
     def forget_vectors(self) -> None:
         """Drop all vectors, and with them the model they are of; the texts stay and are found by word.
@@ -300,9 +303,13 @@ def _messages(chunks: Sequence[Chunk]) -> list[Messages]:
     return [Messages([0], [False], [fold(f"{chunk.heading}\n{chunk.text}")]) for chunk in chunks]
 
 
-def _insert(store: duckdb.DuckDBPyConnection, table: str, rows: Sequence[Sequence[Any]]) -> None:
+def _insert(store: duckdb.DuckDBPyConnection, table: str, types: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    """Put all rows in with one statement, which takes a tenth of the time of one for each."""
     if rows:
-        store.executemany(f"INSERT INTO store.{table} VALUES ({', '.join('?' * len(rows[0]))})", rows)
+        columns = ", ".join(f"unnest(?::{kind}[])" for kind in types)
+        store.execute(
+            f"INSERT INTO store.{table} SELECT {columns}", [list(column) for column in zip(*rows, strict=True)]
+        )
 
 
 def _file_row(one: Document, now: datetime, written: int) -> list[Any]:

@@ -39,6 +39,12 @@ _TOKENIZER_FILES = ("config.json", "special_tokens_map.json", "tokenizer.json", 
 # Between two keys of a word less time passes; so a text is embedded before a word or after it, not beside it.
 _REST_SECONDS = 0.3
 _WORKERS = max(1, min(4, os.cpu_count() or 1))
+_TOKENS_AT_ONCE = 192
+"""Of the texts that the model reads in one run; with more it no longer works within the processor's caches."""
+_COUNTED_CHARACTERS = 600
+"""Longer texts are read alone, whatever their tokens."""
+_PADDING_WORTH_A_RUN = 8
+"""Tokens by which a text may be shorter than the longest it is read with: a run of its own costs more than those."""
 
 
 def embedded_text(exchange: Exchange) -> str:
@@ -85,7 +91,9 @@ class EmbeddingModel(Protocol):
 class Embedder:
     """Loads the built-in model at its first use and keeps it. Safe to use from several threads.
 
-    Several one-thread sessions side by side embed more than one session with several threads does.
+    Several threads that each run the model on texts of their own embed more than one run with several threads does.
+    Short texts of nearly one length are read in one run: the vectors stay what they are, since the weights are plain
+    numbers once they are loaded, and what padding would cost is told beforehand.
     """
 
     name = DEFAULT_MODEL
@@ -95,48 +103,49 @@ class Embedder:
     def __init__(self, cache: Path) -> None:
         self._folder = cache / "model"
         self._lock = threading.Lock()
-        self._models: list[TextEmbedding] = []
+        self._model_loaded: TextEmbedding | None = None
         self._pool: ThreadPoolExecutor | None = None
         self._failed: ModelUnavailable | None = None
         self._rested_at = 0.0
 
     def query(self, query: str) -> Vector:
         """Return the query's vector, shape (384,) for the built-in model. Raises ModelUnavailable."""
-        return self._vector(self._loaded(1)[0], query_text(query))
+        return self._vectors(self._loaded(), [query_text(query)])[0]
 
     def question(self, text: str) -> Vector:
         """Return the vector of a text as it stands, shape as of a query. Raises ModelUnavailable."""
-        return self._vector(self._loaded(1)[0], text[:READ_CHARACTERS])
+        return self._vectors(self._loaded(), [text[:READ_CHARACTERS]])[0]
 
     def embed(self, texts: Sequence[str]) -> list[Vector]:
         """Return one vector for each text, in order. Raises ModelUnavailable."""
         if not texts:
             return []
-        models = self._loaded(self.workers)
-        if len(texts) == 1 or len(models) == 1:
+        model = self._loaded()
+        if len(texts) == 1 or self.workers == 1:
             vectors = []
             for text in texts:
                 self._wait_for_rest()
-                vectors.append(self._vector(models[0], text))
+                vectors += self._vectors(model, [text])
             return vectors
-        # each worker takes one text after the other, longest first, so that none ends long after the others
-        order = iter(sorted(range(len(texts)), key=lambda place: -len(texts[place])))
+        # each worker takes one run after the other, longest texts first, so that none ends long after the others
+        runs = iter(self._runs(model, texts))
         found: dict[int, Vector] = {}
         turn = threading.Lock()
 
-        def work(model: TextEmbedding) -> None:
+        def work() -> None:
             _lower_priority()
             while True:
                 self._wait_for_rest()
                 with turn:
-                    place = next(order, None)
-                if place is None:
+                    run = next(runs, None)
+                if run is None:
                     return
-                found[place] = self._vector(model, texts[place])
+                found.update(zip(run, self._vectors(model, [texts[place] for place in run]), strict=True))
 
-        if self._pool is None:
-            self._pool = ThreadPoolExecutor(self.workers, thread_name_prefix="embed")
-        for future in [self._pool.submit(work, model) for model in models]:
+        with self._lock:
+            if self._pool is None:
+                self._pool = ThreadPoolExecutor(self.workers, thread_name_prefix="embed")
+        for future in [self._pool.submit(work) for _ in range(self.workers)]:
             future.result()
         return [found[place] for place in range(len(texts))]
 
@@ -148,29 +157,47 @@ class Embedder:
         while (left := self._rested_at - time.monotonic()) > 0:
             time.sleep(left)
 
-    def _vector(self, model: TextEmbedding, text: str) -> Vector:
+    def _runs(self, model: TextEmbedding, texts: Sequence[str]) -> list[list[int]]:
+        """Return the places of the texts that are read together, the longest texts first."""
+        places = sorted(range(len(texts)), key=lambda place: -len(texts[place]))
+        runs = [[place] for place in places if len(texts[place]) > _COUNTED_CHARACTERS]
+        counted = [(_tokens(model, texts[place]), place) for place in places[len(runs) :]]
+        longest = 0
+        for tokens, place in sorted(counted, reverse=True):
+            if longest and longest - tokens < _PADDING_WORTH_A_RUN and (len(runs[-1]) + 1) * longest <= _TOKENS_AT_ONCE:
+                runs[-1].append(place)
+            else:
+                runs.append([place])
+                longest = tokens
+        return runs
+
+    def _vectors(self, model: TextEmbedding, texts: list[str]) -> list[Vector]:
         try:
-            vector: Vector = next(iter(model.embed([text], batch_size=1)))  # type: ignore[arg-type]
+            return list(model.embed(texts, batch_size=len(texts)))  # type: ignore[arg-type]
         except Exception as error:
             raise ModelUnavailable(f"the embedding model failed: {error}") from error
-        return vector
 
-    def _loaded(self, count: int) -> list[TextEmbedding]:
+    def _loaded(self) -> TextEmbedding:
         with self._lock:
             if self._failed is not None:
                 raise self._failed
-            while len(self._models) < count:
+            if self._model_loaded is None:
                 try:
-                    self._models.append(self._load())
+                    self._model_loaded = self._load()
                 except Exception as error:
-                    if self._models:
-                        break
                     self._failed = ModelUnavailable(f"the embedding model can't be loaded: {_line(error)}")
                     raise self._failed from error
-            return self._models[:count]
+            return self._model_loaded
 
     def _load(self) -> TextEmbedding:
         return _load(self._folder)
+
+
+def _tokens(model: TextEmbedding, text: str) -> int:
+    try:
+        return model.token_count([text])
+    except Exception as error:
+        raise ModelUnavailable(f"the embedding model failed: {error}") from error
 
 
 def _load(folder: Path) -> TextEmbedding:
