@@ -283,17 +283,17 @@ def test_another_model_asks_for_a_rebuild_and_never_mixes(project: Project) -> N
 
 
 def test_a_rebuild_that_was_stopped_goes_on(project: Project) -> None:
-    for number in range(40):
+    for number in range(150):
         project.write(f"{number}.md", f"# Page {number}\n\nword{number}")
     project.index()
     project.model.embedded.clear()
     cancel = Cancel()
     project.model.before_each = lambda: cancel.cancel() if project.model.embedded else None
     assert not project.index(rebuild=True, cancel=cancel).finished
-    assert project.found("word7", "keyword") == ["7.md"]
+    assert project.found("word149", "keyword") == ["149.md"]
     project.model.before_each = lambda: None
     assert project.index().finished
-    assert sorted(project.found("word7", "semantic")) == ["7.md"]
+    assert sorted(project.found("word149", "semantic")) == ["149.md"]
 
 
 def test_a_model_that_fails_is_a_note_and_words_are_found(project: Project) -> None:
