@@ -2,35 +2,27 @@
 
 from __future__ import annotations
 
-import time
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from prima_tui.by_word import ByWord
 from prima_tui.extracts import is_substantial
-from prima_tui.model.hits import Cancel, Snapshot, SourceStatus
+from prima_tui.model.hits import Cancel, SourceStatus
 from prima_tui.model.session import Exchange, Session, ToolUse
 from prima_tui.search.library import Entry
-from prima_tui.sources.base import KnownFile, SourceFile, state_of
-from prima_tui.sources.reading import FileReading, unpack_exchanges
+from prima_tui.sources.reading import FileReading
 from prima_tui.sources.reading_tools import FileTools, TranscriptTools
-from prima_tui.upkeep import Upkeep
 
 if TYPE_CHECKING:
     from prima_tui.index.tool_store import Blocks
     from prima_tui.index.update import FileShare
     from prima_tui.tool_history import ToolHistory
 
-_READ_BYTES = 4 * 1024 * 1024
-"""So much of files is read in less time than the database takes to be loaded and asked."""
 
-_SETTLED_SECONDS = 60
-"""A file that was written longer ago than this is not likely to be written again soon."""
-
-
-class History(Upkeep):
+class History(ByWord):
     """The sessions of one scope, kept up to date, with all that belongs to them."""
 
     def sources(self) -> tuple[SourceStatus, ...]:
@@ -60,30 +52,6 @@ class History(Upkeep):
     def roots(self) -> list[Path]:
         """Return every folder where the sources look, whether it exists or not."""
         return [root for source in self._sources.values() for root in source.roots(self.scope)]
-
-    def exchanges(self, wanted: Iterable[tuple[str, int]]) -> dict[tuple[str, int], tuple[Exchange, ...]]:
-        """Return the exchanges of (path, transcript number) pairs: from the catalog, else from the files themselves.
-
-        What can be had from neither is left out.
-        """
-        pairs = [(path, number) for path, number in dict.fromkeys(wanted) if path in self._known]
-        files = {path: self._known[path].file for path, _number in pairs}
-        found: dict[tuple[str, int], tuple[Exchange, ...]] = {}
-        if "_catalog" not in vars(self) and sum(file.size for file in files.values()) <= _READ_BYTES:
-            found = self._read_exchanges(files.values())
-        if missing := [pair for pair in pairs if pair not in found]:
-            found |= self._catalog.exchanges((files[path], number) for path, number in missing)
-            found |= self._read_exchanges(
-                {path: files[path] for path, number in missing if (path, number) not in found}.values()
-            )
-        return found
-
-    def _read_exchanges(self, files: Iterable[SourceFile]) -> dict[tuple[str, int], tuple[Exchange, ...]]:
-        return {
-            (texts.reading.file.path, number): unpack_exchanges(packed)
-            for texts in self._backlog.read(list(files))
-            for number, packed in enumerate(texts.exchanges)
-        }
 
     def conversation(self, entry: Entry) -> tuple[Exchange, ...]:
         """Return all exchanges of a session, its parts one after the other, what two parts share once."""
@@ -152,60 +120,6 @@ class History(Upkeep):
                 said = tuple((number, entry.session, agent) for number, entry, agent in rows)
                 shares.append(FileShare(known.file, said))
         return shares
-
-    def refresh_by_word(self) -> Snapshot:
-        """Look at the files for one search by word: where none changed, the library is what was kept of it.
-
-        No session is read then before it is found, and the snapshot tells none. Else it is what :meth:`refresh` does.
-        """
-        with self._refreshing:
-            if not self._known and not self._snapshot.complete:
-                self._forgotten_version = self._forgotten.look()
-                if self._take_kept(self._list()):
-                    return self._snapshot
-        return self.refresh()
-
-    def _take_kept(self, files: Mapping[str, SourceFile]) -> bool:
-        """Have the library as it was kept for searching, if these are the files; False when anything is missing."""
-        # lists need none of these
-        from prima_tui.index.messages import MessageTable
-        from prima_tui.index.word_indexes import WordIndexes
-        from prima_tui.kept_words import KeptWords
-
-        states = {path: state_of(file) for path, file in files.items()}
-        kept = KeptWords(self._last).load(states)
-        if kept is None:
-            return False
-        table = MessageTable()
-        table.adopt(kept.parts)
-        table.use(WordIndexes(self._catalog_path.with_name("words"), self._note).all(), states)
-        if not table.is_all_indexed():
-            return False
-        table.leave_out(kept.left_out)
-        with self._loading:
-            self._known = {
-                path: KnownFile(file, kept.parts[path][1] if path in kept.parts else 0, kept.problems.get(path, ()))
-                for path, file in files.items()
-            }
-            self._table, self.library = table, kept.library
-        warnings = self._all_warnings()
-        self._snapshot = Snapshot((), len(files), len(files), False, tuple(warnings))
-        return True
-
-    def keep_by_word(self) -> None:
-        """Keep the library for the next search by word, if it is whole and all of its messages are in word indexes.
-
-        While an agent writes to one of the files it is not kept, since it would not hold for long.
-        """
-        with self._refreshing:
-            written = max((known.file.mtime_ns for known in self._known.values()), default=0)
-            if time.time_ns() - written < _SETTLED_SECONDS * 1_000_000_000:
-                return
-            if self._snapshot.complete and not self._unloaded and self.table.is_all_indexed():
-                from prima_tui.kept_words import KeptWords
-
-                states = {path: state_of(known.file) for path, known in self._known.items()}
-                KeptWords(self._last).keep(states, self._known, self.table.parts(), self.library)
 
     def earns_extract(self, session: Session) -> bool:
         """Tell whether a session is substantial and of a source whose sessions get extracts."""

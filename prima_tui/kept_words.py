@@ -1,15 +1,19 @@
 """A history kept for searching by word: one mapped file, of which a search reads only what its answer needs.
 
 A list needs every session, a search shows twenty of thousands. So what a search compares stands in the file as columns,
-and each session apart, to be decoded when it is a hit. It holds for as long as every file is in the state it was in.
+and each session apart, to be decoded when it is a hit. Where some files changed since, the sessions that this concerns
+are replaced (:meth:`KeptLibrary.with_made`); the rest holds on.
+
+Messages that no word index of the catalog holds yet are kept beside it, in a small word index of their own.
 """
 
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import mmap
-from collections.abc import Iterator, Mapping
+import os
+from bisect import bisect_left
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
@@ -18,16 +22,22 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from prima_tui.config import private_folder
 from prima_tui.errors import StoreUnusable
+from prima_tui.index.word_index import WordIndex
+from prima_tui.index.word_writer import WordIndexWriter
 from prima_tui.last_list import LastList, replace_private
 from prima_tui.model.on_demand import OnDemand
 from prima_tui.model.session import Session, key64
-from prima_tui.search.columns import Columns
-from prima_tui.search.library import Entry, Library
+from prima_tui.search.columns import Columns, key_number
+from prima_tui.search.library import Entry, Library, newest_first
+from prima_tui.search.splice import Splice
 from prima_tui.sources.assemble import Part
-from prima_tui.sources.base import KnownFile, Problem
+from prima_tui.sources.base import KnownFile
 
 Arrays = Mapping[str, NDArray[Any]]
+_FORMAT = 2
+"""Raised whenever what stands in the file means something else."""
 
 
 class _KeptEntry(msgspec.Struct, frozen=True, gc=False, array_like=True):
@@ -41,11 +51,10 @@ class _KeptEntry(msgspec.Struct, frozen=True, gc=False, array_like=True):
 class _Content(msgspec.Struct, frozen=True, array_like=True):
     """What stands in the file."""
 
+    format: int
     made_by: str
-    files: bytes
-    """Digest of the files and their states."""
-    parts: dict[str, tuple[int, int]]
-    problems: dict[str, tuple[Problem, ...]]
+    files: tuple[KnownFile, ...]
+    """The files that the sessions were made of, in the state they were in."""
     left_out: list[tuple[int, tuple[int, ...]]]
     arrays: dict[str, tuple[str, memoryview]]
     """Name to type and bytes."""
@@ -56,7 +65,10 @@ class KeptLibrary(Library, frozen=True, dict=True):
     """A library whose entries are decoded when they are looked at."""
 
     arrays: Arrays = MappingProxyType({})
-    """Its columns (:meth:`prima_tui.search.columns.Columns.arrays`), and the ``key`` of each entry."""
+    """Its columns (:meth:`prima_tui.search.columns.Columns.arrays`), and which files its sessions come from: pairs of
+    ``file_key`` (of the path) and ``file_row``."""
+    packed: Callable[[int], bytes] | None = None
+    """Returns an entry as it stands in the file, by its row."""
 
     @cached_property
     def columns(self) -> Columns:
@@ -68,13 +80,53 @@ class KeptLibrary(Library, frozen=True, dict=True):
         """A session's key to its entry."""
         return _EntriesByKey(self)
 
+    def rows_from(self, paths: Iterable[str]) -> NDArray[np.int64]:
+        """Return the rows of the sessions that come from any of these files, ascending."""
+        wanted = np.array([_path_number(path) for path in paths], np.uint64)
+        found: NDArray[np.int64] = np.unique(self.arrays["file_row"][np.isin(self.arrays["file_key"], wanted)])
+        return found
+
+    def with_made(self, gone: NDArray[np.int64], made: Sequence[Entry]) -> KeptLibrary:
+        """Return the library without some rows and with other sessions instead, newest first as ever."""
+        stay = np.ones(len(self.entries), np.bool_)
+        stay[gone] = False
+        kept = np.flatnonzero(stay)
+        several = sorted(made, key=lambda one: newest_first(one.session), reverse=True)
+        before = len(self.entries)
+        # where a key is less than that of the new one, newest first: an equal one stays before it
+        places = [
+            bisect_left(kept, True, key=lambda row, one=one: self._is_older(int(row), one))  # type: ignore[misc]
+            for one in several
+        ]
+        order = np.insert(kept, np.array(places, np.int64), np.arange(before, before + len(several)))
+        file_key, file_row = _file_columns(several)
+        new_row = np.full(before + len(several), -1, np.int64)
+        new_row[order] = np.arange(len(order))
+        rows = new_row[np.concatenate((self.arrays["file_row"], file_row + before))]
+        arrays = Splice(self.arrays, Columns(several).arrays(), order).arrays()
+        arrays["file_key"] = np.concatenate((self.arrays["file_key"], file_key))[rows >= 0]
+        arrays["file_row"] = rows[rows >= 0]
+
+        def entry(row: int) -> Entry:
+            old = int(order[row])
+            return several[old - before] if old >= before else self.entries[old]
+
+        def packed(row: int) -> bytes:
+            old = int(order[row])
+            return _packed(several[old - before]) if old >= before or self.packed is None else self.packed(old)
+
+        return KeptLibrary(OnDemand(len(order), entry), arrays, packed)
+
+    def _is_older(self, row: int, one: Entry) -> bool:
+        return newest_first(self.entries[row].session) < newest_first(one.session)
+
 
 class _EntriesByKey(Mapping[tuple[str, str], Entry]):
     def __init__(self, library: KeptLibrary) -> None:
         self._library = library
 
     def __getitem__(self, key: tuple[str, str]) -> Entry:
-        for row in np.flatnonzero(self._library.arrays["key"] == _number(key)).tolist():
+        for row in np.flatnonzero(self._library.arrays["key"] == key_number(key)).tolist():
             entry = self._library.entries[row]
             if entry.session.key == key:
                 return entry
@@ -90,24 +142,33 @@ class _EntriesByKey(Mapping[tuple[str, str], Entry]):
 class KeptHistory(msgspec.Struct, frozen=True):
     """What was kept."""
 
+    files: tuple[KnownFile, ...]
+    """The files that the sessions were made of, in the state they were in."""
     library: KeptLibrary
-    parts: Mapping[str, tuple[int, int]]
-    """For each file the number of its first transcript in the message table, and how many there are."""
-    problems: Mapping[str, tuple[Problem, ...]]
-    """What was passed over in files, by path."""
     left_out: tuple[tuple[int, frozenset[int]], ...]
     """The exchanges (positions by number of the transcript) that don't count."""
 
+    def parts(self, without: Collection[str] = ()) -> dict[str, tuple[int, int]]:
+        """Return for each file the number of its first transcript in the message table, and how many there are."""
+        firsts = self.library.arrays["first_part"].tolist()
+        return {
+            one.file.path: (first, one.transcripts)
+            for one, first in zip(self.files, firsts, strict=True)
+            if first >= 0 and one.file.path not in without
+        }
+
 
 class KeptWords:
-    """One scope's kept history in a file of the cache, beside its list. Losing it costs only time."""
+    """One scope's kept history in files of the cache, beside its list. Losing them costs only time."""
 
     def __init__(self, last: LastList) -> None:
         self._last = last
         self.path = last.path.with_suffix(".columns")
+        self.recent_path = last.path.with_suffix(".recent")
+        """The word index of messages that are in none of the catalog's."""
 
-    def load(self, states: Mapping[str, bytes]) -> KeptHistory | None:
-        """Return what was kept, if it was of these very files (path to state); None when there is nothing that holds.
+    def load(self) -> KeptHistory | None:
+        """Return what was kept; None when there is nothing that holds today, whatever its files are by now.
 
         Nothing of the sessions is read yet. One that turns out to be damaged when it is looked at raises StoreUnusable,
         and the file is removed.
@@ -116,71 +177,112 @@ class KeptWords:
             with self.path.open("rb") as file:
                 mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
             content = _CONTENT.decode(mapped)
-            if content.files != _digest(states) or content.made_by != self._last.made_by():
+            if content.format != _FORMAT or content.made_by != self._last.made_by():
                 return None
             arrays = {name: np.frombuffer(data, kind) for name, (kind, data) in content.arrays.items()}
             starts, entries = arrays["entry_starts"], content.entries
+            if len(arrays["first_part"]) != len(content.files) or starts[-1] != len(entries):
+                return None
+
+            def packed(row: int) -> bytes:
+                return bytes(entries[starts[row] : starts[row + 1]])
 
             def entry(row: int) -> Entry:
                 try:
-                    one = _ENTRY.decode(entries[starts[row] : starts[row + 1]])
+                    one = _ENTRY.decode(packed(row))
                 except (ValueError, msgspec.MsgspecError) as error:
                     with contextlib.suppress(OSError):
                         self.path.unlink()
                     raise StoreUnusable("a file that saves time was damaged and is removed; search again") from error
                 return Entry(one.session, one.parts, one.numbers, one.title, one.paths, "\n".join(one.paths))
 
-            library = KeptLibrary(OnDemand(len(starts) - 1, entry), arrays)
+            library = KeptLibrary(OnDemand(len(starts) - 1, entry), arrays, packed)
             library.columns  # noqa: B018  (no array is missing)
-        except (OSError, ValueError, KeyError, msgspec.MsgspecError):
+        except (OSError, ValueError, KeyError, IndexError, msgspec.MsgspecError):
             return None
         left_out = tuple((part, frozenset(positions)) for part, positions in content.left_out)
-        return KeptHistory(library, content.parts, content.problems, left_out)
+        return KeptHistory(content.files, library, left_out)
+
+    def recent(self) -> list[WordIndex]:
+        """Return the word index of messages that were in none of the catalog's; none where it can't be used."""
+        with contextlib.suppress(StoreUnusable):
+            return [WordIndex.open(self.recent_path)]
+        return []
 
     def keep(
         self,
-        states: Mapping[str, bytes],
-        known: Mapping[str, KnownFile],
+        known: Iterable[KnownFile],
         parts: Mapping[str, tuple[int, int]],
         library: Library,
+        left_out: Iterable[tuple[int, frozenset[int]]],
     ) -> None:
-        """Keep a history whose messages are all in word indexes, where the disk allows it."""
-        if isinstance(library, KeptLibrary):
-            return
-        entries = [
-            msgspec.msgpack.encode(_KeptEntry(one.session, one.parts, one.numbers, one.title, one.paths))
-            for one in library.entries
-        ]
-        starts = np.zeros(len(entries) + 1, np.int64)
-        np.cumsum([len(one) for one in entries], out=starts[1:])
-        keys = np.array([_number(one.session.key) for one in library.entries], np.uint64)
-        arrays = {**library.columns.arrays(), "entry_starts": starts, "key": keys}
+        """Keep a history, where the disk allows it: its files, their parts in the message table, its sessions."""
+        files = tuple(known)
+        if isinstance(library, KeptLibrary) and library.packed is not None:
+            packed = list(map(library.packed, range(len(library.entries))))
+            arrays = dict(library.arrays)
+        else:
+            packed = list(map(_packed, library.entries))
+            arrays = dict(library.columns.arrays())
+            arrays["file_key"], arrays["file_row"] = _file_columns(library.entries)
+        starts = np.zeros(len(packed) + 1, np.int64)
+        np.cumsum([len(one) for one in packed], out=starts[1:])
+        arrays["entry_starts"] = starts
+        arrays["first_part"] = np.array(
+            [parts.get(path, (-1, 0))[0] for path in (one.file.path for one in files)], np.int64
+        )
         content = _Content(
+            _FORMAT,
             self._last.made_by(),
-            _digest(states),
-            dict(parts),
-            {path: one.problems for path, one in known.items() if one.problems},
-            [
-                (number, tuple(part.left_out))
-                for one in library.entries
-                for number, part in zip(one.numbers, one.parts, strict=True)
-                if part.left_out
-            ],
+            files,
+            [(number, tuple(positions)) for number, positions in left_out if positions],
             {name: (values.dtype.str, memoryview(values.tobytes())) for name, values in arrays.items()},
-            memoryview(b"".join(entries)),
+            memoryview(b"".join(packed)),
         )
         with contextlib.suppress(OSError):
             replace_private(self.path, msgspec.msgpack.encode(content))
 
+    def keep_recent(self, writer: WordIndexWriter, files: Sequence[tuple[str, bytes]]) -> None:
+        """Keep the messages of (path, state) that no other word index holds, where the disk allows it."""
+        new = self.path.with_name(f".{self.recent_path.name}.{os.getpid()}")
+        try:
+            if files:
+                private_folder(new.parent)
+                writer.write(new, files)
+                new.replace(self.recent_path)
+            else:
+                self.recent_path.unlink(missing_ok=True)
+        except OSError:
+            with contextlib.suppress(OSError):
+                new.unlink(missing_ok=True)
 
-def _number(key: tuple[str, str]) -> np.uint64:
-    return np.uint64(int.from_bytes(key64("\0".join(key)), "little"))
+    def recent_bytes(self) -> int:
+        """Return the size of that word index."""
+        try:
+            return self.recent_path.stat().st_size
+        except OSError:
+            return 0
+
+    def remove(self) -> None:
+        """Remove what was kept, where the disk allows it."""
+        for path in (self.path, self.recent_path):
+            with contextlib.suppress(OSError):
+                path.unlink(missing_ok=True)
 
 
-def _digest(states: Mapping[str, bytes]) -> bytes:
-    """Return what tells these files in these states from all others."""
-    lines = sorted(path.encode("utf-8", "surrogateescape") + b"\0" + state for path, state in states.items())
-    return hashlib.blake2b(b"\n".join(lines), digest_size=16).digest()
+def _path_number(path: str) -> int:
+    return int.from_bytes(key64(path), "little")
+
+
+def _file_columns(entries: Sequence[Entry]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+    """Return the key of each file that a session comes from, and the session's row."""
+    pairs = [(_path_number(path), row) for row, one in enumerate(entries) for path in one.session.paths]
+    keys = np.fromiter((key for key, _row in pairs), np.uint64, len(pairs))
+    return keys, np.fromiter((row for _key, row in pairs), np.int64, len(pairs))
+
+
+def _packed(entry: Entry) -> bytes:
+    return msgspec.msgpack.encode(_KeptEntry(entry.session, entry.parts, entry.numbers, entry.title, entry.paths))
 
 
 _CONTENT = msgspec.msgpack.Decoder(_Content)

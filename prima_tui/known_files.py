@@ -5,6 +5,7 @@ The database is loaded only when something is asked of it.
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Iterable, Sequence
 from functools import cached_property
@@ -16,9 +17,10 @@ import msgspec
 from prima_tui.backlog import Backlog
 from prima_tui.forgotten import Forgotten
 from prima_tui.model.hits import Snapshot
+from prima_tui.model.session import Exchange
 from prima_tui.search.library import Library, numbered
 from prima_tui.sources.base import KnownFile, SourceFile
-from prima_tui.sources.reading import FileReading, FileTexts
+from prima_tui.sources.reading import FileReading, FileTexts, unpack_exchanges
 from prima_tui.startup_log import StartupLog
 
 if TYPE_CHECKING:
@@ -27,6 +29,10 @@ if TYPE_CHECKING:
 
 FEW_BYTES = 8 * 1024 * 1024
 """So much is read sooner than the catalog is asked for it."""
+
+
+_READ_BYTES = 4 * 1024 * 1024
+"""So much of files is read in less time than the database takes to be loaded and asked."""
 
 
 class KnownFiles:
@@ -149,15 +155,52 @@ class KnownFiles:
                 self._readings[texts.reading.file.path] = texts.reading
         return self._readings
 
-    def _current_readings(self, paths: Iterable[str]) -> list[FileReading]:
-        """Return what is in known files, in the state that they are known in."""
-        files = [self._known[path].file for path in paths if not self._is_read(self._known[path].file)]
-        found = [self._readings[path] for path in paths if self._is_read(self._known[path].file)]
+    def _current_readings(self, files: Iterable[SourceFile]) -> list[FileReading]:
+        """Return what is in files in a state that is known."""
+        files = list(files)
+        found = [self._readings[file.path] for file in files if self._is_read(file)]
+        files = [file for file in files if not self._is_read(file)]
         if sum(file.size for file in files) > FEW_BYTES:
             found += [one for one in self._catalog.load(files) if not self._forgotten.touches(one)]
             there = {one.file.path for one in found}
             files = [file for file in files if file.path not in there]
         return found + [texts.reading for texts in self._backlog.read(files)]
+
+    def exchanges(self, wanted: Iterable[tuple[str, int]]) -> dict[tuple[str, int], tuple[Exchange, ...]]:
+        """Return the exchanges of (path, transcript number) pairs: from the catalog, else from the files themselves.
+
+        What can be had from neither is left out.
+        """
+        pairs = [(path, number) for path, number in dict.fromkeys(wanted) if path in self._known]
+        files = {path: self._known[path].file for path, _number in pairs}
+        found = self._indexed_exchanges(pairs)
+        files = {path: files[path] for path, number in pairs if (path, number) not in found}
+        if "_catalog" not in vars(self) and sum(file.size for file in files.values()) <= _READ_BYTES:
+            found |= self._read_exchanges(files.values())
+        if missing := [pair for pair in pairs if pair not in found]:
+            found |= self._catalog.exchanges((files[path], number) for path, number in missing)
+            found |= self._read_exchanges(
+                {path: files[path] for path, number in missing if (path, number) not in found}.values()
+            )
+        return found
+
+    def _indexed_exchanges(self, pairs: Iterable[tuple[str, int]]) -> dict[tuple[str, int], tuple[Exchange, ...]]:
+        """Return the exchanges that word indexes hold."""
+        found: dict[tuple[str, int], tuple[Exchange, ...]] = {}
+        if self._table is None:
+            return found
+        for path, number in pairs:
+            if packed := self._table.exchanges(path, number):
+                with contextlib.suppress(ValueError):
+                    found[path, number] = unpack_exchanges(packed)
+        return found
+
+    def _read_exchanges(self, files: Iterable[SourceFile]) -> dict[tuple[str, int], tuple[Exchange, ...]]:
+        return {
+            (texts.reading.file.path, number): unpack_exchanges(packed)
+            for texts in self._backlog.read(list(files))
+            for number, packed in enumerate(texts.exchanges)
+        }
 
     def _is_unwanted(self, reading: FileReading) -> bool:
         self._forgotten.look()

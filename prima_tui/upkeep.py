@@ -17,7 +17,7 @@ from prima_tui.last_list import LastList
 from prima_tui.model.hits import Cancel, Snapshot
 from prima_tui.model.query import is_hidden
 from prima_tui.related import related_files, summaries_cross
-from prima_tui.search.library import build_library, merged
+from prima_tui.search.library import build_library, merged, numbered
 from prima_tui.sources.assemble import Assembler
 from prima_tui.sources.base import Problem, Scope, Source, SourceFile
 from prima_tui.sources.reading import FileTexts
@@ -28,7 +28,7 @@ _REPORT_SECONDS = 0.25
 _REPORT_TIMES = 5
 """A report of many sessions takes its time: the pause before the next one is so many times longer."""
 _STORE_SECONDS = 2.0
-_FEW_FILES = 200
+FEW_FILES = 200
 """After a change of no more only the sessions that it concerns are put together anew."""
 _KEEP_SECONDS = 60.0
 """While files change again and again, the list for the next start is written at most so often."""
@@ -140,14 +140,14 @@ class Upkeep(KnownFiles):
 
         The library must be that of all known files. The catalog takes what was read later: nobody waits for that.
         """
-        if len(changed) + len(gone) > _FEW_FILES or sum(file.size for file in changed) > FEW_BYTES:
+        if len(changed) + len(gone) > FEW_FILES or sum(file.size for file in changed) > FEW_BYTES:
             return False
         batch = self._backlog.read(sorted(changed, key=_age))
         readings = [texts.reading for texts in batch]
         related = related_files(readings, gone, self._known, self._sources)
-        if related is not None and len(related) <= _FEW_FILES:
-            readings += self._current_readings(related)
-        if related is None or len(related) > _FEW_FILES or summaries_cross(readings, gone, self._known):
+        if related is not None and len(related) <= FEW_FILES:
+            readings += self._current_readings(self._known[path].file for path in related)
+        if related is None or len(related) > FEW_FILES or summaries_cross(readings, gone, self._known):
             self._first += batch
             for texts in batch:
                 self._remember(texts.reading)
@@ -209,8 +209,16 @@ class Upkeep(KnownFiles):
     def _publish(self, done: int, total: int, report: Callable[[Snapshot], None] | None) -> Snapshot:
         """Put the sessions together from what was read, and show them."""
         assembled = self._assembler.assemble(list(self._readings.values()))
+        library = None
+        if done >= total and "columns" in vars(self.library):
+            # somebody searches: what that needs is made now, not in the answer to a key
+            library = build_library(assembled, self._part, self.library)
+            library.columns.make_ready()
         with self._loading:
-            self.library = build_library(assembled, self._part, self.library)
+            if library is not None:
+                self.library = numbered(library, self._part)  # messages may have been loaded meanwhile
+            else:
+                self.library = build_library(assembled, self._part, self.library)
             self._leave_out()
         return self._show(done, total, report)
 

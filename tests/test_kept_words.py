@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import msgspec
@@ -13,12 +13,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from prima_tui import history
+from prima_tui import backlog
+from prima_tui import by_word as rules
 from prima_tui.errors import StoreUnusable
 from prima_tui.index.catalog import build_words
 from prima_tui.kept_words import KeptLibrary, KeptWords
 from prima_tui.memory import Memory
 from prima_tui.model.hits import Answer
+from prima_tui.sources.base import SourceFile
+from prima_tui.sources.reading import FileTexts, read_files
 from tests.world import NOW, Turn, World, session_id
 
 QUERIES = (
@@ -32,7 +35,7 @@ QUERIES = (
 @pytest.fixture(autouse=True)
 def settled(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have files that were written just now kept all the same."""
-    monkeypatch.setattr(history, "_SETTLED_SECONDS", 0)
+    monkeypatch.setattr(rules, "_SETTLED_SECONDS", 0)
 
 
 @pytest.fixture
@@ -66,11 +69,11 @@ def path_of(memory: Memory) -> Path:
     return KeptWords(memory._last).path
 
 
-def by_word(world: World, query: str, *, kept: bool = True) -> Answer:
-    """Search by word in a memory of its own, from what was kept or not."""
+def by_word(world: World, query: str, *, kept: bool | None = True) -> Answer:
+    """Search by word in a memory of its own, from what was kept or not (None: either)."""
     memory = world.memory()
     memory.refresh_by_word()
-    assert isinstance(memory._open().library, KeptLibrary) == kept
+    assert kept is None or isinstance(memory._open().library, KeptLibrary) == kept
     try:
         return comparable(memory.search(query, "keyword", limit=20, now=NOW))
     finally:
@@ -114,13 +117,11 @@ def test_only_what_is_found_is_read(kept: World) -> None:
 
 def test_a_file_that_changed_came_or_went_is_searched_as_it_is(kept: World) -> None:
     path = kept.claude("b", [Turn("Where is the window?", "There is none.")])
-    assert {hit.session.id for hit in by_word(kept, "window", kept=False).hits} == {session_id("b")}
-    keep(kept)
+    assert {hit.session.id for hit in by_word(kept, "window").hits} == {session_id("b")}
     kept.codex("d", [Turn("A second window", "Yes.")])
-    assert {hit.session.id for hit in by_word(kept, "window", kept=False).hits} == {session_id("b"), session_id("d")}
-    keep(kept)
+    assert {hit.session.id for hit in by_word(kept, "window").hits} == {session_id("b"), session_id("d")}
     path.unlink()
-    assert {hit.session.id for hit in by_word(kept, "window", kept=False).hits} == {session_id("d")}
+    assert {hit.session.id for hit in by_word(kept, "window").hits} == {session_id("d")}
 
 
 def test_a_file_that_is_rewritten_with_its_old_size_and_time_is_searched_as_it_is(kept: World) -> None:
@@ -130,7 +131,115 @@ def test_a_file_that_is_rewritten_with_its_old_size_and_time_is_searched_as_it_i
     path.write_text(path.read_text().replace("On the left", "On the roof"))
     os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
     assert path.stat().st_size == before.st_size
-    assert {hit.session.id for hit in by_word(kept, "roof", kept=False).hits} == {session_id("b")}
+    assert {hit.session.id for hit in by_word(kept, "roof").hits} == {session_id("b")}
+
+
+def test_of_all_files_only_those_that_changed_are_read(kept: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept.claude("b", [Turn("Where is the window?", "There is none.")])
+    read: list[str] = []
+
+    def reading(files: Sequence[SourceFile]) -> list[FileTexts]:
+        read.extend(Path(file.path).stem for file in files)
+        return read_files(files)
+
+    monkeypatch.setattr(backlog, "read_files", reading)
+    assert by_word(kept, "window").hits[0].exchange
+    assert read == [session_id("b")]
+
+
+def test_after_many_changes_everything_is_read(kept: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rules, "FEW_FILES", 2)
+    for name in "bcd":
+        kept.claude(name, [Turn("Where is the window?", "There is none.")])
+    assert by_word(kept, "window", kept=False) == whole(kept, "window")
+
+
+def test_what_every_search_would_read_again_is_kept_with_the_rest(kept: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept.claude("b", [Turn("Where is the window?", "There is none.")])
+    memory = kept.memory()
+    before = path_of(memory).read_bytes()
+    search_and_keep(kept)
+    assert path_of(memory).read_bytes() == before, "a small file is read again"
+    monkeypatch.setattr(rules, "_READ_AGAIN_BYTES", 10)
+    search_and_keep(kept)
+    assert path_of(memory).read_bytes() != before
+    kept.claude("e", [Turn("Another window", "In the roof.")])
+    search_and_keep(kept)
+    monkeypatch.setattr(rules, "FEW_FILES", 0)
+    for query in (*QUERIES, "window", "roof"):
+        assert by_word(kept, query) == whole(kept, query), query
+    memory.close()
+
+
+def search_and_keep(world: World) -> None:
+    """Do what one command line does."""
+    memory = world.memory()
+    memory.refresh_by_word()
+    memory.search("window", "keyword", limit=20)
+    memory.keep_by_word()
+    memory.close()
+
+
+def test_the_first_search_keeps_what_it_read(world: World) -> None:
+    world.believable()
+    world.claude("a", [Turn("Paint the bedroom", "Blue, I think.", ("web/app.py",))])
+    search_and_keep(world)
+    for query in QUERIES:
+        assert by_word(world, query) == whole(world, query), query
+
+
+CHANGES = ("new", "longer", "shorter", "other", "gone", "copy", "goes on", "subagent", "codex", "entry", "kept")
+
+
+@settings(deadline=None, max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(changes=st.lists(st.tuples(st.sampled_from(CHANGES), st.integers(0, 30)), max_size=5))
+def test_whatever_changed_the_answers_are_those_of_a_whole_search(
+    changes: list[tuple[str, int]], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rules, "_READ_AGAIN_BYTES", 0)
+        world = World(tmp_path_factory.mktemp("world"))
+        world.believable()
+        world.claude("a", [Turn("Paint the bedroom", "Blue, I think.", ("web/app.py",)), Turn("The door?", "Oak.")])
+        world.claude("b", [Turn("Where is the door?", "Left of the bedroom."), Turn("And the room?", "Behind it.")])
+        search_and_keep(world)
+        for what, number in changes:
+            change(world, what, number)
+        for query in ("the", "door", "bedroom", "app.py", "is:fork", "window", "blue oak"):
+            assert by_word(world, query, kept=None) == whole(world, query), query
+
+
+def change(world: World, what: str, number: int) -> None:
+    """Change the history as agents do."""
+    files = sorted(path for path in world.home.rglob("*.jsonl") if path.is_file())
+    path = files[number % len(files)]
+    lines = path.read_bytes().splitlines(keepends=True)
+    match what:
+        case "new":
+            world.claude(f"new {number}", [Turn(f"A window {number}", "In the roof.", ("web/roof.py",))])
+        case "longer":
+            path.write_bytes(b"".join([*lines, *lines[-2:]]).replace(b"Oak", b"Oak and a window"))
+        case "shorter":
+            path.write_bytes(b"".join(lines[: len(lines) // 2]))
+        case "other":
+            path.write_bytes(b"".join(lines).replace(b"the", b"a window"))
+        case "gone":
+            path.unlink()
+        case "copy" | "goes on":
+            # Claude Code copies what a session said before into the file of the one that goes on from it
+            new = session_id(f"copy {number}")
+            data = b"".join(lines)
+            if what == "copy":
+                data = data.replace(path.stem.encode(), new.encode())
+            path.with_name(f"{new}.jsonl").write_bytes(data + lines[-1].replace(b"e", b"window", 1) * (number % 2))
+        case "subagent":
+            world.subagent("a", f"sub{number}", [Turn("Look for a window", "None in the bedroom.")])
+        case "codex":
+            world.codex(f"codex {number}", [Turn("The cookie", "Behind the window.")])
+        case "entry":
+            world.log_entry(f"entry{number}", "# A window\n\nThe door of the bedroom.")
+        case _:
+            search_and_keep(world)
 
 
 def test_what_was_forgotten_is_not_found(kept: World) -> None:
@@ -167,30 +276,40 @@ def test_without_its_word_index_it_is_not_used(kept: World) -> None:
     assert by_word(kept, "bedroom", kept=False) == whole(kept, "bedroom")
 
 
-def test_a_history_that_is_looked_through_as_text_is_not_kept(world: World) -> None:
+@pytest.mark.parametrize("damage", [b"", b"prima-tui words 1", None])
+def test_without_the_words_beside_it_it_is_not_used_and_they_are_made_again(world: World, damage: bytes | None) -> None:
     world.believable()
+    search_and_keep(world)
+    path = KeptWords(world.memory()._last).recent_path
+    path.write_bytes(path.read_bytes()[:-9] if damage is None else damage)
+    assert by_word(world, "bedroom", kept=False) == whole(world, "bedroom")
+    search_and_keep(world)
+    assert by_word(world, "bedroom") == whole(world, "bedroom")
+
+
+def test_much_text_in_no_word_index_is_left_to_the_catalog(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rules, "_RECENT_BYTES", 10)
+    world.believable()
+    search_and_keep(world)
     memory = world.memory()
-    memory.refresh()
-    memory.search("the", "keyword")
+    assert not KeptWords(memory._last).recent_path.exists()
+    build_words(str(memory.settings.paths.catalog))
+    assert by_word(world, "bedroom") == whole(world, "bedroom")
+    memory.close()
+
+
+def test_what_another_process_forgot_meanwhile_is_not_kept(kept: World) -> None:
+    path = path_of(kept.memory())
+    path.unlink()
+    memory, other = kept.memory(), kept.memory()
+    memory.refresh_by_word()
+    memory.search("bedroom", "keyword")
+    other.refresh()
+    other.forget([other.session(session_id("a"))])
     memory.keep_by_word()
-    assert not path_of(memory).exists()
+    assert not path.exists()
     memory.close()
-
-
-def test_while_files_are_written_nothing_is_kept(kept: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(history, "_SETTLED_SECONDS", 60)
-    path = kept.claude("b", [Turn("Where is the window?", "There is none.")])
-    memory = kept.memory()
-    path_of(memory).unlink()
-    index_and_keep(memory)
-    assert not path_of(memory).exists()
-    for one in kept.home.rglob("*"):
-        if one.is_file():
-            os.utime(one, (1_700_000_000, 1_700_000_000))
-    assert path.exists()
-    index_and_keep(memory)
-    assert path_of(memory).exists()
-    memory.close()
+    other.close()
 
 
 def test_all_sessions_are_there_when_they_are_asked_for_after_it(kept: World) -> None:

@@ -189,7 +189,7 @@ def test_what_was_read_is_stored_by_the_next_refresh_or_at_the_end(world: World)
 
 
 def test_after_a_change_of_many_files_all_is_made_anew(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("prima_tui.upkeep._FEW_FILES", 3)
+    monkeypatch.setattr("prima_tui.upkeep.FEW_FILES", 3)
     start(world)
     world.memory().refresh()
     memory = world.memory()

@@ -213,6 +213,33 @@ class MessageTable:
             self._plain_size = int(row[0]) if row else 0
         return self._plain_size
 
+    def exchanges(self, path: str, number: int) -> bytes:
+        """Return the packed exchanges of a file's transcript, b"" when no word index in use has them."""
+        return next((packed for view in self._views if (packed := view.exchanges(path, number))), b"")
+
+    def plain(self) -> list[str]:
+        """Return the files whose messages are in the table itself."""
+        with self._lock:
+            return sorted(self._plain)
+
+    def plain_messages(self, path: str) -> dict[int, list[tuple[int, str]]]:
+        """Return the messages (position, folded text) of such a file, by the number of the transcript."""
+        with self._lock:
+            first, count = self._parts.get(path, (0, 0))
+            rows = (
+                self.connection.cursor()
+                .execute(
+                    "SELECT part, position, folded FROM messages WHERE part >= $first AND part < $end"
+                    " ORDER BY part, position, NOT by_user",
+                    {"first": first, "end": first + count},
+                )
+                .fetchall()
+            )
+        found: dict[int, list[tuple[int, str]]] = {}
+        for part, position, folded in rows:
+            found.setdefault(part - first, []).append((position, folded))
+        return found
+
     def leave_out(self, left_out: Iterable[tuple[int, frozenset[int]]]) -> None:
         """Set which exchanges (by part and position) don't count, since another part of the session holds them too."""
         rows = sorted((part, position) for part, positions in left_out for position in positions)

@@ -19,7 +19,7 @@ from __future__ import annotations
 import contextlib
 import mmap
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
@@ -36,7 +36,7 @@ Rows = NDArray[np.int64]
 
 BLOCK = 16
 """Every message begins at a multiple of so many pieces, and at least one empty piece follows it."""
-MAGIC = b"prima-tui words 2\n"
+MAGIC = b"prima-tui words 3\n"
 ALIGNMENT = 64
 # A piece begins with a letter, digit or sign beyond ASCII after something else, and with each Chinese or Japanese
 # character (UTF-8: three bytes, the first of them E3 to E9), since no spaces stand between those.
@@ -92,6 +92,8 @@ class WordIndex:
         """For each run the place of its file among ``files``."""
         self.run_numbers: NDArray[np.int32] = arrays["run_numbers"]
         """For each run which of the file's transcripts it is."""
+        self._packed: NDArray[np.uint8] = arrays["packed"]
+        self._packed_starts: Rows = arrays["packed_starts"]
         self._frequent = {word: number for number, word in enumerate(frequent)}
         self._frequent_sets = arrays["frequent_sets"].reshape(len(frequent), -1) if frequent else np.zeros((0, 0))
         self._files = files
@@ -126,6 +128,28 @@ class WordIndex:
     def files(self) -> dict[str, tuple[int, bytes]]:
         """Path of each file whose messages are here to its place among them, and its state."""
         return {path: (place, state) for place, (path, state) in enumerate(self._files)}
+
+    def exchanges(self, path: str, number: int) -> bytes:
+        """Return the packed exchanges of a file's transcript; b"" when they aren't here."""
+        place, _state = self.files.get(path, (-1, b""))
+        for run in np.flatnonzero((self.run_files == place) & (self.run_numbers == number)).tolist():
+            return self._packed[self._packed_starts[run] : self._packed_starts[run + 1]].tobytes()
+        return b""
+
+    def messages(self, path: str) -> Iterator[tuple[int, list[tuple[int, str]], bytes]]:
+        """Yield each transcript of a file as it was added: number, messages, packed exchanges."""
+        place, _state = self.files.get(path, (-1, b""))
+        for run in np.flatnonzero(self.run_files == place).tolist():
+            number = int(self.run_numbers[run])
+            first, end = np.searchsorted(self.runs, (run, run + 1)).tolist()
+            texts = [(int(self.positions[one]), self._text(one)) for one in range(first, end)]
+            yield number, texts, self.exchanges(path, number)
+
+    def _text(self, message: int) -> str:
+        """Return a message put together again from its pieces."""
+        first, end = np.searchsorted(self._message_of_block, (message, message + 1)).tolist()
+        pieces = self._sequence[first * BLOCK : end * BLOCK].tolist()
+        return self._pieces.joined(pieces).decode("utf-8", "surrogatepass")
 
     def holding(self, text: str) -> Flags:
         """Return for each message whether it contains the folded word or phrase; not to be changed."""

@@ -37,6 +37,8 @@ _COMMAND = "import sys; from prima_tui.index.catalog import build_words; build_w
 
 FileRow = tuple[int, str, bytes]
 """A file of the catalog: id, path, state."""
+MessageRow = tuple[int, int, int, str]
+"""File id, number of the transcript, position, folded text."""
 
 
 class WordIndexes:
@@ -135,10 +137,12 @@ class WordIndexes:
             files = [file for file in files if file[1:] not in known]
         if not files:
             return
-        writer = WordIndexWriter()
+        writer = WordIndexWriter(self._folder)
         places = {file_id: place for place, (file_id, _path, _state) in enumerate(files)}
-        for (file_id, number), rows in groupby(_messages(catalog, list(places)), key=lambda row: row[:2]):
-            writer.add(places[file_id], number, [(position, text) for _id, _number, position, text in rows])
+        for rows, packed in _messages(catalog, list(places)):
+            for (file_id, number), some in groupby(rows, key=lambda row: row[:2]):
+                messages = ((position, text) for _id, _number, position, text in some)
+                writer.add(places[file_id], number, messages, packed.get((file_id, number), b""))
         handle, name = tempfile.mkstemp(dir=self._folder, prefix=".new-")
         os.close(handle)
         new = Path(name)
@@ -166,8 +170,13 @@ def _rows_of_files(store: duckdb.DuckDBPyConnection) -> list[FileRow]:
     return store.execute("SELECT id, path, state FROM store.files ORDER BY id").fetchall()
 
 
-def _messages(catalog: DatabaseFile, ids: Sequence[int]) -> Iterator[tuple[int, int, int, str]]:
-    """Yield (file id, transcript number, position, folded text) of the files, ordered by these."""
+def _messages(
+    catalog: DatabaseFile, ids: Sequence[int]
+) -> Iterator[tuple[list[MessageRow], dict[tuple[int, int], bytes]]]:
+    """Yield the messages of the files in slices, ordered by file, transcript and position, with the packed exchanges.
+
+    A slice holds whole files.
+    """
     with catalog.reading() as store:
         counts: dict[int, int] = {}
         if store is not None:
@@ -180,12 +189,16 @@ def _messages(catalog: DatabaseFile, ids: Sequence[int]) -> Iterator[tuple[int, 
         if rows < _SLICE_ROWS and place < len(ids) - 1:
             continue
         with catalog.reading() as store:
-            found = []
             if store is not None:
                 found = store.execute(
                     "SELECT file_id, number, position, folded FROM store.messages"
                     " WHERE file_id IN (SELECT unnest($ids)) ORDER BY file_id, number, position",
                     {"ids": some},
                 ).fetchall()
-        yield from found
+                packed = store.execute(
+                    "SELECT file_id, number, packed FROM store.exchanges WHERE file_id IN (SELECT unnest($ids))",
+                    {"ids": some},
+                ).fetchall()
+        if store is not None:
+            yield found, {(file_id, number): data for file_id, number, data in packed}
         some, rows = [], 0

@@ -38,6 +38,11 @@ class WordView:
         """Return the view with other exchanges left out."""
         return WordView(self.index, self._parts, left_out)
 
+    def exchanges(self, path: str, number: int) -> bytes:
+        """Return the packed exchanges of a file's transcript, b"" when the file isn't one of these."""
+        place, _state = self.index.files.get(path, (-1, b""))
+        return self.index.exchanges(path, number) if place >= 0 and self._parts[place] >= 0 else b""
+
     def find(self, words: Sequence[str], whole: str, within: Collection[int] | None) -> PartMatches:
         """Return what :meth:`prima_tui.index.messages.MessageTable.find` does, of the parts that are here."""
         counted = self._counted

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import mmap
 import os
+import tempfile
 from array import array
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from io import BytesIO
 from pathlib import Path
+from typing import IO
 
 import msgspec
 import numpy as np
@@ -35,7 +39,8 @@ class _Numbers(dict[bytes, int]):
 class WordIndexWriter:
     """Takes messages, transcript by transcript, and writes the index of them."""
 
-    def __init__(self) -> None:
+    def __init__(self, folder: Path | None = None) -> None:
+        """With ``folder`` packed exchanges wait in a file there, without a name, else in memory. Raises OSError."""
         self._numbers = _Numbers({b"": 0})
         self._sequence = array("i")
         self._starts = array("i")
@@ -43,9 +48,15 @@ class WordIndexWriter:
         self._runs = array("i")
         self._run_files = array("i")
         self._run_numbers = array("i")
+        self._packed_starts = array("q", [0])
+        self._packed: IO[bytes] = BytesIO() if folder is None else tempfile.TemporaryFile(dir=folder)  # noqa: SIM115
 
-    def add(self, file: int, number: int, messages: Sequence[tuple[int, str]]) -> None:
-        """Add the messages (position, folded text) of a transcript of the file at place ``file`` of all files."""
+    def add(self, file: int, number: int, messages: Iterable[tuple[int, str]], packed: bytes = b"") -> None:
+        """Add the messages (position, folded text) of a transcript of the file at place ``file`` of all files.
+
+        ``packed`` are its exchanges (:func:`prima_tui.sources.reading.pack_exchanges`), b"" when they aren't at hand.
+        Raises OSError.
+        """
         for position, text in messages:
             self._starts.append(len(self._sequence))
             self._positions.append(position)
@@ -55,9 +66,21 @@ class WordIndexWriter:
             self._sequence.extend(_EMPTY[: BLOCK - len(pieces) % BLOCK])
         self._run_files.append(file)
         self._run_numbers.append(number)
+        self._packed.write(packed)
+        self._packed_starts.append(self._packed_starts[-1] + len(packed))
 
     def write(self, path: Path, files: Sequence[tuple[str, bytes]]) -> None:
         """Write the index of what was added. Raises OSError."""
+        arrays, frequent = self._made(files)
+        _write(path, Header(0, {}, list(files), [utf8(word) for word in frequent]), arrays)
+
+    def index(self, files: Sequence[tuple[str, bytes]]) -> WordIndex:
+        """Return the index of what was added, in memory. Raises OSError."""
+        arrays, frequent = self._made(files)
+        return WordIndex(arrays, files, [utf8(word) for word in frequent])
+
+    def _made(self, files: Sequence[tuple[str, bytes]]) -> tuple[dict[str, NDArray[np.generic]], list[str]]:
+        """Return the index's arrays, and its frequent words."""
         pieces, sequence = self._in_order()
         counts = np.bincount(sequence, minlength=len(pieces))
         counts[0] = 0
@@ -78,13 +101,23 @@ class WordIndexWriter:
             "runs": np.array(self._runs, np.int32),
             "run_files": np.array(self._run_files, np.int32),
             "run_numbers": np.array(self._run_numbers, np.int32),
+            "packed": self._packed_bytes(),
+            "packed_starts": np.array(self._packed_starts, np.int64),
         }
         frequent = [*_frequent_inside(pieces, counts), *_frequent_between(pieces, sequence)]
         arrays["frequent_sets"] = np.zeros(0, np.uint8)
         if frequent:
             index = WordIndex(arrays, files)
             arrays["frequent_sets"] = np.concatenate([np.packbits(index.holding(word)) for word in frequent])
-        _write(path, Header(0, {}, list(files), [utf8(word) for word in frequent]), arrays)
+        return arrays, frequent
+
+    def _packed_bytes(self) -> NDArray[np.uint8]:
+        self._packed.flush()
+        if not self._packed_starts[-1]:
+            return np.zeros(0, np.uint8)
+        if isinstance(self._packed, BytesIO):
+            return np.frombuffer(self._packed.getvalue(), np.uint8)
+        return np.frombuffer(mmap.mmap(self._packed.fileno(), 0, access=mmap.ACCESS_READ), np.uint8)
 
     def _in_order(self) -> tuple[list[bytes], NDArray[np.int32]]:
         """Return the pieces in the order of their bytes, the empty one first, and the sequence of their numbers."""

@@ -40,6 +40,16 @@ class Letters(msgspec.Struct, frozen=True):
     starts: NDArray[np.int64]
     """Where the pairs of each text begin; one more for the end."""
 
+    def with_more(self, more: Letters) -> Letters:
+        """Return the letters of these texts and of some more."""
+        return Letters(
+            np.concatenate((self.counts, more.counts)),
+            np.concatenate((self.lengths, more.lengths)),
+            np.concatenate((self.different, more.different)),
+            np.concatenate((self.pairs, more.pairs)),
+            np.concatenate((self.starts[:-1], more.starts + self.starts[-1])),
+        )
+
 
 def letters_of(texts: Sequence[str]) -> Letters:
     """Return the letters of some texts."""

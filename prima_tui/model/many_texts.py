@@ -53,10 +53,32 @@ class ManyTexts:
         """What it was made of: the texts one after the other, and where each starts."""
         return self._data, self._starts
 
+    def with_more(self, more: ManyTexts) -> ManyTexts:
+        """Return the block of these texts and of some more."""
+        starts = np.concatenate((self._starts[:-1], more._starts + self._starts[-1]))
+        return ManyTexts(np.concatenate((self._data, more._data)), starts)
+
+    def in_order(self, numbers: NDArray[np.int64]) -> ManyTexts:
+        """Return the block of these texts, in this order; those that stood together are copied together."""
+        starts = np.zeros(len(numbers) + 1, np.int64)
+        np.cumsum(self._lengths[numbers], out=starts[1:])
+        if not len(numbers):
+            return ManyTexts(self._data[:0], starts)
+        cuts = np.flatnonzero(np.diff(numbers) != 1) + 1
+        firsts, lasts = numbers[np.append(0, cuts)], numbers[np.append(cuts - 1, len(numbers) - 1)]
+        begins, ends = self._starts[firsts].tolist(), self._starts[lasts + 1].tolist()
+        return ManyTexts(
+            np.concatenate([self._data[begin:end] for begin, end in zip(begins, ends, strict=True)]), starts
+        )
+
     def texts(self) -> list[str]:
         """Return the texts one by one."""
         data, starts = self._data.tobytes(), self._starts.tolist()
         return [data[start:end].decode("utf-8", "surrogatepass") for start, end in pairwise(starts)]
+
+    def joined(self, numbers: Iterable[int]) -> bytes:
+        """Return these texts, one after the other."""
+        return b"".join(self._data[self._starts[one] : self._starts[one + 1]].tobytes() for one in numbers)
 
     def containing(self, part: bytes) -> Numbers:
         """Return the texts that contain the part (every text contains the empty one)."""

@@ -13,8 +13,9 @@ from prima_tui.model.many_texts import utf8
 from prima_tui.model.query import Query
 from prima_tui.model.session import Session
 from prima_tui.model.text import fold
-from prima_tui.search.columns import Flags, Names
+from prima_tui.search.columns import Flags
 from prima_tui.search.library import Library
+from prima_tui.search.names import Names
 
 _MOST = 8
 _SLICE = 1_000

@@ -16,38 +16,20 @@ from numpy.typing import NDArray
 
 from prima_tui.index.similar import Transcript
 from prima_tui.model.dates import Period
-from prima_tui.model.likeness import Letters, letters_of
 from prima_tui.model.many_texts import ManyTexts, utf8
 from prima_tui.model.query import Filter, Query, asks_for_hidden, is_hidden, looked_at_by, passes
 from prima_tui.model.scoring import CHANGES_COUNTED, RECENCY_POINTS, RECENT, aware
+from prima_tui.model.session import key64
 from prima_tui.search.entry import Entry
+from prima_tui.search.names import Names
+from prima_tui.search.splice import Splice
 
 Rows = NDArray[np.int64]
 Flags = NDArray[np.bool_]
+Keys = NDArray[np.uint64]
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _UNKNOWN = np.iinfo(np.int64).min
-
-
-class Names:
-    """Names of sessions, each kept once, and which session has which."""
-
-    def __init__(self, texts: Sequence[str], numbers: Rows, rows: Rows) -> None:
-        self.texts = texts
-        self.numbers = numbers
-        """The names that sessions have, as places among ``texts``, one for each time."""
-        self.rows = rows
-        """The session that has it, each time."""
-
-    @cached_property
-    def letters(self) -> Letters:
-        """The letters of each of the texts, counted."""
-        return letters_of(self.texts)
-
-    @cached_property
-    def parts(self) -> ManyTexts:
-        """The texts, to look for parts of them."""
-        return ManyTexts.of(self.texts)
 
 
 class Columns:
@@ -242,12 +224,56 @@ class Columns:
     @cached_property
     def continued_by(self) -> Rows:
         """For each session the one that goes on from a copy of it, -1 for none."""
+        if "_continued_keys" in vars(self):
+            return self._rows_of(self._continued_keys)
         return self._others(lambda entry: entry.session.continued_by)
 
     @cached_property
     def copied_from(self) -> Rows:
         """For each session the one that it was forked from, -1 for none."""
+        if "_copied_keys" in vars(self):
+            return self._rows_of(self._copied_keys)
         return self._others(lambda entry: entry.session.copied_from)
+
+    def _others(self, other: Callable[[Entry], str]) -> Rows:
+        rows = np.full(len(self._entries), -1, np.int64)
+        for row, entry in enumerate(self._entries):
+            if identifier := other(entry):
+                rows[row] = self.row_of.get((entry.session.source, identifier), -1)
+        return rows
+
+    @cached_property
+    def keys(self) -> Keys:
+        """Each session's key in short (:func:`key_number`)."""
+        return np.array([key_number(entry.session.key) for entry in self._entries], np.uint64)
+
+    @cached_property
+    def _continued_keys(self) -> Keys:
+        return self._keys_of(lambda entry: entry.session.continued_by)
+
+    @cached_property
+    def _copied_keys(self) -> Keys:
+        return self._keys_of(lambda entry: entry.session.copied_from)
+
+    def _keys_of(self, other: Callable[[Entry], str]) -> Keys:
+        """Return for each session the key of another one that it names, 0 where it names none."""
+        keys = np.zeros(len(self._entries), np.uint64)
+        for row, entry in enumerate(self._entries):
+            if identifier := other(entry):
+                keys[row] = key_number((entry.session.source, identifier))
+        return keys
+
+    def _rows_of(self, keys: Keys) -> Rows:
+        """Return the row of the session with each key, -1 for none."""
+        rows = np.full(len(keys), -1, np.int64)
+        named = np.flatnonzero(keys)
+        if len(named):
+            order = np.argsort(self.keys)
+            places = np.minimum(np.searchsorted(self.keys, keys[named], sorter=order), len(order) - 1)
+            found = order[places]
+            there = self.keys[found] == keys[named]
+            rows[named[there]] = found[there]
+        return rows
 
     @cached_property
     def row_of(self) -> dict[tuple[str, str], int]:
@@ -280,19 +306,12 @@ class Columns:
         links = (bool(entry.session.continued_by or entry.session.copied_from) for entry in self._entries)
         return np.fromiter(links, np.bool_, len(self._entries))
 
-    def _others(self, other: Callable[[Entry], str]) -> Rows:
-        rows = np.full(len(self._entries), -1, np.int64)
-        for row, entry in enumerate(self._entries):
-            if identifier := other(entry):
-                rows[row] = self.row_of.get((entry.session.source, identifier), -1)
-        return rows
-
     # -- all at once --------------------------------------------------------------------------------------------
 
     def make_ready(self) -> None:
         """Make every column that searches by word need, now."""
         self.arrays()
-        _made = self.names.letters, self.names.parts
+        _made = self.continued_by, self.copied_from, self.names.letters, self.names.parts
 
     # -- kept on the disk ---------------------------------------------------------------------------------------
 
@@ -313,9 +332,28 @@ class Columns:
             "start": self._starts,
             "end": self._ends,
             "hidden": self._hidden,
-            "continued_by": self.continued_by,
-            "copied_from": self.copied_from,
+            "key": self.keys,
+            "continued_key": self._continued_keys,
+            "copied_key": self._copied_keys,
         }
+
+    def renumbered(self, entries: Sequence[Entry]) -> Columns:
+        """Return the columns of the same sessions with other numbers of their parts."""
+        columns = Columns(entries)
+        of_numbers = {"_entries", "_numbers", "_entry_of_part", "_order_of_part"}
+        vars(columns).update({name: value for name, value in vars(self).items() if name not in of_numbers})
+        return columns
+
+    def replaced(self, made: Columns, entries: Sequence[Entry], order: Sequence[int]) -> Columns:
+        """Return the columns of ``entries``: for each its row here, or behind these rows that in ``made``.
+
+        Names that were ready are ready there too.
+        """
+        splice = Splice(self.arrays(), made.arrays(), np.asarray(order, np.int64))
+        columns = Columns.of_arrays(entries, splice.arrays())
+        if "names" in vars(self):
+            columns.names = splice.names(self.names, made.names)
+        return columns
 
     @classmethod
     def of_arrays(cls, entries: Sequence[Entry], arrays: Mapping[str, NDArray[Any]]) -> Columns:
@@ -330,8 +368,14 @@ class Columns:
         columns._numbers = arrays["part"], arrays["part_entry"], arrays["part_place"]
         columns._starts, columns._ends = arrays["start"], arrays["end"]
         columns._hidden = arrays["hidden"]
-        columns.continued_by, columns.copied_from = arrays["continued_by"], arrays["copied_from"]
+        columns.keys = arrays["key"]
+        columns._continued_keys, columns._copied_keys = arrays["continued_key"], arrays["copied_key"]
         return columns
+
+
+def key_number(key: tuple[str, str]) -> np.uint64:
+    """Return a session's source and id as one number (another session's is as unlikely as for any 64-bit hash)."""
+    return np.uint64(int.from_bytes(key64("\0".join(key)), "little"))
 
 
 def _microseconds(time: datetime) -> int:

@@ -124,15 +124,22 @@ def build_library(
 
 
 def merged(library: Library, made: Library, paths: Set[str]) -> Library:
-    """Return the library with those of its entries that were read from any of these files replaced by ``made``."""
+    """Return the library with those of its entries that were read from any of these files replaced by ``made``.
+
+    What was made of the library's columns is taken over, so that the next search needn't make them again.
+    """
     kept = [one for one in library.entries if paths.isdisjoint(one.session.paths)]
-    entries = _newest_first((*kept, *made.entries))
-    return Library(tuple(entries))
+    new = Library(tuple(_newest_first((*kept, *made.entries))))
+    if "columns" in vars(library):
+        rows = {id(one): row for row, one in enumerate((*library.entries, *made.entries))}
+        order = [rows[id(one)] for one in new.entries]
+        vars(new)["columns"] = library.columns.replaced(made.columns, new.entries, order)
+    return new
 
 
 def numbered(library: Library, number: Callable[[str, int], int | None]) -> Library:
     """Return the library with each part's number in the message table as it is now."""
-    return Library(
+    new = Library(
         tuple(
             Entry(
                 one.session,
@@ -145,6 +152,9 @@ def numbered(library: Library, number: Callable[[str, int], int | None]) -> Libr
             for one in library.entries
         )
     )
+    if "columns" in vars(library):
+        vars(new)["columns"] = library.columns.renumbered(new.entries)
+    return new
 
 
 def folded_paths(session: Session) -> tuple[str, ...]:

@@ -7,6 +7,8 @@ from datetime import timedelta
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from prima_tui.model.likeness import letters_of
+from prima_tui.model.many_texts import ManyTexts
 from prima_tui.model.query import matches, parse
 from prima_tui.model.scoring import recency
 from prima_tui.model.session import FileChange, ResumeCommand, Session
@@ -90,6 +92,37 @@ def test_columns_made_of_their_arrays_say_the_same(sessions: list[Session]) -> N
     assert kept.paths_holding("o").tolist() == columns.paths_holding("o").tolist()
     assert kept.recency(NOW).tolist() == columns.recency(NOW).tolist()
     assert list(kept.names.texts) == list(columns.names.texts)
+
+
+@given(st.lists(session, max_size=6), st.lists(session, max_size=4), st.data())
+def test_columns_of_replaced_sessions_say_what_new_ones_say(
+    before: list[Session], made: list[Session], data: st.DataObject
+) -> None:
+    entries, more = entries_of(before), entries_of(made)
+    both = [*entries, *more]
+    order = [row for row in data.draw(st.permutations(range(len(both)))) if data.draw(st.booleans())]
+    columns = Columns(entries)
+    columns.make_ready()
+    entries = [both[row] for row in order]
+    found, expected = columns.replaced(Columns(more), entries, order), Columns(entries)
+    kept, plain = found.arrays(), expected.arrays()
+    assert {name: values.tolist() for name, values in kept.items() if not name.startswith("part")} == {
+        name: values.tolist() for name, values in plain.items() if not name.startswith("part")
+    }
+    assert sorted(zip(kept["part"], kept["part_entry"], kept["part_place"], strict=True)) == sorted(
+        zip(plain["part"], plain["part_entry"], plain["part_place"], strict=True)
+    )
+    assert found.continued_by.tolist() == expected.continued_by.tolist()
+    assert found.copied_from.tolist() == expected.copied_from.tolist()
+    assert {"letters", "parts"} <= vars(found.names).keys()
+    named = sorted(zip(found.names.rows.tolist(), (found.names.texts[one] for one in found.names.numbers), strict=True))
+    assert named == sorted(
+        zip(expected.names.rows.tolist(), (expected.names.texts[one] for one in expected.names.numbers), strict=True)
+    )
+    letters, parts = letters_of(found.names.texts), ManyTexts.of(found.names.texts)
+    for name in ("counts", "lengths", "different", "pairs", "starts"):
+        assert getattr(found.names.letters, name).tolist() == getattr(letters, name).tolist()
+    assert [values.tolist() for values in found.names.parts.block] == [values.tolist() for values in parts.block]
 
 
 def test_columns_are_ready_before_they_are_asked_for() -> None:
