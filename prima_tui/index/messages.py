@@ -10,7 +10,6 @@ import threading
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from prima_tui.index.rows import insert_columns
 from prima_tui.sources.reading import Messages
 
 if TYPE_CHECKING:
@@ -139,6 +138,9 @@ class MessageTable:
                     folded += messages.texts
             if columns[0]:
                 cursor = self.connection.cursor()
+                # a search that finds everything in word indexes doesn't load the database
+                from prima_tui.index.rows import insert_columns
+
                 cursor.execute("BEGIN")
                 for first in range(0, len(columns[0]), _ROWS_AT_ONCE):
                     some = [column[first : first + _ROWS_AT_ONCE] for column in columns]
