@@ -141,7 +141,7 @@ def documents_status_text(status: DocumentsStatus) -> str:
         f"Model      {one_line(status.model)}",
         f"Answers    {one_line(status.answering_model) or 'no model configured'}",
     ]
-    lines += [f"Collection {one_line(name)}: {files} files" for name, files in status.collections]
+    lines += [f"Collection {one_line(name)}: {files} file{'s' * (files != 1)}" for name, files in status.collections]
     if status.stale_files:
         more = len(status.stale_files) - _STALE_SHOWN
         lines += ["", f"New, changed or gone since ({len(status.stale_files)})"]

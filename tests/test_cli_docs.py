@@ -165,7 +165,7 @@ def test_a_collection_is_searched_asked_and_counted(shell: Shell) -> None:
     found = shell.json("docs", "search", "mail", "--mode", "keyword", "--collection", "code")
     assert [hit["path"] for hit in found["results"]] == ["src/app.py"]
     assert shell.json("docs", "status")["collections"] == [{"name": "code", "files": 1}]
-    assert "Collection code: 1 files" in shell.run("docs", "status").stdout
+    assert "Collection code: 1 file\n" in shell.run("docs", "status").stdout
 
 
 def test_the_answer_to_a_question_is_compared_with_an_earlier_state(shell: Shell) -> None:
