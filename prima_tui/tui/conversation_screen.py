@@ -18,6 +18,7 @@ from prima_tui.model.query import parse
 from prima_tui.model.session import Session, shown_path
 from prima_tui.model.text import one_line, shown
 from prima_tui.tui.bindings import browse_binding as binding
+from prima_tui.tui.cancellable import in_thread
 from prima_tui.tui.conversation_pane import ConversationPane
 from prima_tui.tui.document import Document, with_words
 from prima_tui.tui.document_pane import DocumentPane
@@ -177,7 +178,8 @@ class ConversationScreen(WorkingScreen):
     async def _mark_found(self) -> None:
         await asyncio.sleep(_FIND_AFTER)
         pane = self._conversation
-        document = await asyncio.to_thread(with_words, pane.document, self._found or self._list.words)
+        # what was typed before is looked for no more: in a long conversation the searches would slow one another
+        document = await in_thread(partial(with_words, pane.document, self._found or self._list.words))
         pane.finding = bool(self._found)
         pane.show_found(document, go=bool(self._found))
         self.refresh_bindings()

@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
+from prima_tui.model.hits import Cancel
 from prima_tui.model.text import fold, shown, spans
 from prima_tui.tui.code_colours import code_lines
 from prima_tui.tui.inline_markdown import Marker
@@ -292,11 +293,16 @@ def document_of(blocks: Iterable[Block], words: tuple[str, ...] = (), **facts: A
     return with_words(Document(blocks=blocks, extents=tuple(block.extent for block in blocks), **facts), words)
 
 
-def with_words(document: Document, words: tuple[str, ...]) -> Document:
-    """Return the document with these words counted, for highlighting and for going from match to match."""
+def with_words(document: Document, words: tuple[str, ...], cancel: Cancel | None = None) -> Document:
+    """Return the document with these words counted, for highlighting and for going from match to match.
+
+    Raises Cancelled when cancelled meanwhile.
+    """
     found: dict[int, int] = {}
     folded = [word for word in map(fold, words) if word]
     for number, block in enumerate(document.blocks if folded else ()):
+        if cancel is not None:
+            cancel.check()
         text = block.text
         if text.isascii():  # a look that costs little: most blocks hold none of the words
             lowered = text.lower()

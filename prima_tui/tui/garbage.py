@@ -12,9 +12,9 @@ import gc
 import time
 from typing import Any
 
-_MADE = 3_000
+_MADE = 4_000
 """New objects after which those are looked at: a few milliseconds."""
-_ROUNDS = 4
+_ROUNDS = 2
 """Such rounds after which what they left is looked at once more, and then taken for what stays."""
 _REST_SECONDS = 30.0
 _GROWN = 10

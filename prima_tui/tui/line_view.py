@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from rich.style import Style
 from textual import events
 from textual.cache import LRUCache
@@ -42,6 +44,15 @@ class LineView(ScrollView, can_focus=True):
             bar.window_virtual_size = size.height
             bar.window_size = self.page_height
             self.scroll_y = self.validate_scroll_y(self.scroll_y)
+
+    def animate(self, attribute: str, value: Any, **how: Any) -> None:
+        """Textual's: go there at once.
+
+        Its animator ends the program when a view corrects its position in the step in which it arrives.
+        """
+        setattr(self, attribute, value)
+        if (on_complete := how.get("on_complete")) is not None:
+            on_complete()
 
     def draw_line(self, line: int, width: int) -> Strip:
         """Return line number ``line`` (from 0, in the whole view) for a view ``width`` cells wide."""

@@ -26,7 +26,8 @@ _LONG = 400
 _AROUND = 30
 _SEEN_FIRST = 40
 """Blocks from the start of a document on that may be in view when it is shown."""
-_MOST_LANGUAGES = 24
+_MOST_LANGUAGES, _LOOKED_AT = 24, 4_000
+"""Languages that are loaded for a document, and in how many of its blocks they are looked for."""
 
 
 class Reads(Protocol):
@@ -143,4 +144,4 @@ def _make(
 
 
 def _load_colours(document: Document) -> None:
-    load_languages(islice(document.languages(), _MOST_LANGUAGES))
+    load_languages(islice(document.languages(last=_LOOKED_AT), _MOST_LANGUAGES))

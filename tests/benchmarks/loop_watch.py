@@ -51,8 +51,8 @@ class Delay:
 
     @property
     def own(self) -> float:
-        """What the program could have done better: its own work in the loop, and waiting for its own threads."""
-        return self.ours + self.waited
+        """What the program could have done better: its work in the loop, its garbage, and waiting for its threads."""
+        return self.ours + self.collected + self.waited
 
     def told(self) -> str:
         """Return the delay on a line or a few, for reading; in milliseconds."""
@@ -187,6 +187,8 @@ def whose(frame: FrameType | None) -> tuple[bool, str]:
     innermost = _place(frame)
     while frame is not None:
         file = frame.f_code.co_filename
+        if file.endswith(("/tui/garbage.py", "/_weakrefset.py")):  # called by the collector, which is counted by itself
+            return False, "garbage"
         if "/prima_tui/" in file:
             return True, f"{_place(frame)} < {_callers(frame.f_back)}" + (
                 f" ({innermost})" if innermost != _place(frame) else ""

@@ -19,6 +19,7 @@ import os
 import sys
 import threading
 from collections.abc import Awaitable, Callable
+from datetime import timedelta
 from typing import Any
 
 import msgspec
@@ -27,11 +28,16 @@ from textual.pilot import Pilot
 
 from prima_tui.model.hits import Answer, Hit
 from prima_tui.model.query import parse
+from prima_tui.model.session import Exchange
 from prima_tui.tui.app import PrimaApp
+from prima_tui.tui.conversation_pane import ConversationPane
+from prima_tui.tui.garbage import ShortRounds
 from tests.benchmarks.loop_watch import LoopWatch, told
 from tests.tui.conftest import NOW, FakeMemory, session
 from tests.tui.driving import answered, browse, sessions, settled
 
+LONG_AT = 3
+"""Which session has a conversation of 20,000 exchanges."""
 WORDS = ("login", "checkout", "migration", "worker", "rate", "cookie", "price", "release")
 
 
@@ -46,10 +52,16 @@ class LargeMemory(FakeMemory):
                     first,
                     id=str(number),
                     title=f"Session {number} about {WORDS[number % len(WORDS)]} and {WORDS[number % 7]}",
-                    ended_at=NOW.replace(year=2026 - number // 20_000, minute=number % 60),
+                    ended_at=NOW - timedelta(minutes=11 * number),
+                    message_count=number * 7_919 % 997,
                 )
                 for number in range(rows)
             )
+        )
+        said = f"{' '.join(WORDS)} again and again. " * 6
+        self.conversations[self.sessions[LONG_AT].key] = tuple(
+            Exchange(f"question {number} about {WORDS[number % 8]}", f"{said}\n\n```python\nx = {number}\n```", NOW)
+            for number in range(20_000)
         )
         self._hits = tuple(Hit(found, 50.0) for found in self.sessions)
 
@@ -99,8 +111,8 @@ async def measured(rows: int, causes: int) -> None:
         await settled(pilot, answered(app, ""), 60)
         await settled(pilot, lambda: not browse(app)._again_wanted, 60)
         await asyncio.sleep(2)
-        gc.collect()
-        gc.freeze()
+        gc.set_threshold(500_000, 20, 20)  # as the program's command line does
+        ShortRounds().begin()
         ticker = Ticker(causes)
         await ticker.during("at rest", lambda: asyncio.sleep(3))
         await steps(app, pilot, ticker, "")
@@ -146,12 +158,31 @@ async def steps(app: PrimaApp, pilot: Pilot[Any], ticker: Ticker, how: str) -> N
             strike(app, key)
             await asyncio.sleep(0.4)
 
+    async def views() -> None:
+        for key in ("alt+l", "escape", "alt+s", "escape"):
+            strike(app, key)
+            await asyncio.sleep(0.8)
+
+    async def long_conversation() -> None:
+        sessions(app).select(LONG_AT)
+        pane = browse(app).query_one(ConversationPane)
+        await settled(pilot, lambda: len(pane.document.starts) == 20_000, 60)
+        pane.focus()
+        for key in ("end", "home", "pagedown", "end", "ctrl+f", *"cookie", "enter", "n", "n", "N", "escape"):
+            strike(app, key)
+            await asyncio.sleep(0.15)
+        app.screen.query_one("#query").focus()
+        sessions(app).select(0)
+        await asyncio.sleep(0.5)
+
     for what, work in (
         ("typing", typing),
         ("keys in the list", scrolling),
         ("wheel", wheel),
         ("resizing", resizing),
         ("groups, order, rows", arranging),
+        ("timeline, statistics", views),
+        ("a conversation of 20,000", long_conversation),
     ):
         await ticker.during(what + how, work)
 

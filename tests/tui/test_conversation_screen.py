@@ -329,3 +329,26 @@ async def test_at_eighty_columns_finding_and_exporting_can_be_read_whole(
         await pilot.press("escape", "alt+x")
         await settled(pilot, lambda: isinstance(app.screen, ExportScreen) and "Esc close" in screen_text(app))
         await settled(pilot, lambda: "-on-ci.md" in screen_text(app))  # of a long path one sees the end
+
+
+async def test_going_far_into_what_was_never_laid_out_works_however_it_is_asked_for(
+    memory: Any, make_app: MakeApp
+) -> None:
+    code = "```python\nx = 1\n```"
+    memory.conversations[memory.sessions[0].key] = tuple(
+        Exchange(f"question {number}", f"{'login again and again. ' * 40}\n\n{code}", NOW) for number in range(300)
+    )
+    app = make_app(memory)
+    async with app.run_test(size=(120, 40)) as pilot:
+        pane = await ready(app, pilot)
+        await settled(pilot, lambda: len(pane.document.starts) == 300)
+        # as Textual's own actions do: what is laid out at each step moves what lies below, and with it the view
+        for part in (0.3, 0.9, 0.1, 0.6):
+            pane.scroll_to(y=int(pane.line_count * part), animate=True)
+            await pilot.pause(0.05)
+        pane.focus()
+        for key in ("end", "home", "pagedown", "end"):
+            await pilot.press(key)
+            await pilot.pause(0.05)
+        assert app.is_running
+        assert pane.exchanges_in_view()[-1] == 299
