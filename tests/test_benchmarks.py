@@ -121,6 +121,16 @@ def test_figures_measured_in_a_second_run_stand_beside_the_first_ones(
     assert "Made in several runs" in text
 
 
+def test_what_was_measured_is_written_before_the_rest_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_tools(*_given: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("tests.benchmarks.baselines.measure_tools", no_tools)
+    with pytest.raises(KeyboardInterrupt):
+        report.main([str(tmp_path / "out"), "--smoke", "--only", "limits,tools"])
+    assert "| *plain read of all bytes* | " in (tmp_path / "out" / "README.md").read_text()
+
+
 def test_a_plot_is_an_svg_with_each_line_named_and_colours_for_dark_pages() -> None:
     lines = {"ours & <more>": [(100.0, 1.0), (1000.0, 3.0)], "theirs": [(100.0, 20.0), (1000.0, 300.0)]}
     svg = plot("Search", "sessions", "ms", lines, frozenset({"theirs"}))

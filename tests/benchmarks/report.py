@@ -366,9 +366,11 @@ def main(argv: list[str] | None = None) -> None:
             files = baselines.history_files(home, workspace)
             described = f"{len(files):,} files, {sum(path.stat().st_size for path in files) / 1e6:,.0f} MB"
             kept = Path(temporary, f"kept-{size}")
-            found = tuple(measure_history(home, workspace, plan, kept))
-            measured.append(Measured(size, "sessions", found, described))
-            write_report(given.out, measured, on, time.monotonic() - started, earlier)
+            measured.append(Measured(size, "sessions", (), described))
+            for found in measure_history(home, workspace, plan, kept):
+                # written at once: what took an hour is there whatever becomes of the rest
+                measured[-1] = msgspec.structs.replace(measured[-1], figures=(*measured[-1].figures, found))
+                write_report(given.out, measured, on, time.monotonic() - started, earlier)
             shutil.rmtree(kept, ignore_errors=True)
         embedder = embedding.Embedder(Path(temporary, "model"))
         for count in map(int, given.exchanges.split(",")) if "meaning" in plan.wanted else ():
