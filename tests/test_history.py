@@ -28,6 +28,7 @@ from prima_tui.sources import places
 from prima_tui.sources.base import SourceFile
 from prima_tui.sources.reading import read_files
 from prima_tui.tui.session_arrangement import View, arrange
+from prima_tui.upkeep import FEW_FILES
 from tests.world import NOW, START, Turn, World, fingerprint, session_id
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -608,3 +609,22 @@ def test_a_catalog_that_may_not_be_looked_at_costs_no_answer(world: World, monke
     monkeypatch.setattr(Path, "exists", exists)
     memory.refresh()
     assert answers(memory) == expected
+
+
+def test_what_searches_compare_is_there_before_a_key_needs_it(world: World) -> None:
+    world.claude("a", [Turn("Paint the bedroom", "Blue.", ("web/app.py",))])
+    memory = world.memory()
+    memory.refresh()
+    memory.warm_words()
+    world.claude("b", [Turn("Where is the door?", "On the left.", ("web/door.py",))])
+    memory.refresh()
+    columns = memory._open().library.columns
+    assert {"letters", "parts"} <= vars(vars(columns)["names"]).keys()
+    assert columns.paths_holding("web/").tolist() == [1, 1]
+    assert memory.search("wherre is the dor", "keyword").similar
+    for number in range(FEW_FILES + 1):
+        world.claude(f"many {number}", [Turn(f"Number {number}", "Yes.")])
+    memory.refresh()
+    assert {"letters", "parts"} <= vars(vars(memory._open().library.columns)["names"]).keys()
+    assert len(memory.search("number", "keyword").hits) == FEW_FILES + 1
+    memory.close()
