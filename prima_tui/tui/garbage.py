@@ -14,8 +14,8 @@ from typing import Any
 
 _MADE = 4_000
 """New objects after which those are looked at: a few milliseconds."""
-_ROUNDS = 2
-"""Such rounds after which what they left is looked at once more, and then taken for what stays."""
+_ROUNDS = 1
+"""More rounds than so many, and what they left is looked at once more, and then taken for what stays."""
 _REST_SECONDS = 30.0
 _GROWN = 10
 """How many times something came to what stays, from which a look at everything is worth its while."""

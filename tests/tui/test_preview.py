@@ -7,11 +7,12 @@ import threading
 from typing import Any
 
 import pygments.lexers  # type: ignore[import-untyped]
+import pytest
 
-from prima_tui.model.hits import Hit
+from prima_tui.model.hits import Cancel, Cancelled, Hit
 from prima_tui.model.session import Exchange, ToolUse
 from prima_tui.tui import code_colours
-from prima_tui.tui.document import markdown_document
+from prima_tui.tui.document import markdown_document, with_words
 from prima_tui.tui.preview import Previews
 from prima_tui.tui.tool_blocks import Unfolded
 
@@ -82,3 +83,11 @@ def test_a_document_tells_the_languages_of_its_code() -> None:
     document = markdown_document("a\n\n```Python\nx = 1\n```\n\n~~~ toml\n~~~\n\n```\nplain\n```\nno ```c", ())
     assert document.languages() == {"Python", "toml"}
     assert document.languages(1) == set()
+
+
+def test_looking_for_words_ends_when_they_are_no_longer_wanted() -> None:
+    document, cancel = markdown_document("a login\n", ()), Cancel()
+    assert with_words(document, ("login",), cancel).match_count == 1
+    cancel.cancel()
+    with pytest.raises(Cancelled):
+        with_words(document, ("login",), cancel)
