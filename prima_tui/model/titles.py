@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
+from functools import cache
 
 UNTITLED = "Untitled Session"
 WIDTH = 80
@@ -55,12 +56,6 @@ _GREETING = "|".join(
 _ADDRESS = r"(?:hi|hello|hey|dear) (?:there|claude|codex|copilot)(?! code\b)"
 _WORD_ENDS = r"(?![\w'’-])(?!\.\w)"
 _SEPARATORS = r"[\s,.!:;…。，！、：–—-]*"
-_REQUEST_OPENING = re.compile(rf"(?:{_REQUEST}|{_ADDRESS}){_WORD_ENDS}{_SEPARATORS}", re.IGNORECASE)
-_GREETING_OPENING = re.compile(
-    rf"(?:{_GREETING}){_WORD_ENDS}(?:\s*[,.!:;…。，！、：–—]{_SEPARATORS}|\s+-\s+|\s*$|\s+(?=(?:{_REQUEST}|{_GREETING}){_WORD_ENDS}))",
-    re.IGNORECASE,
-)
-
 _CLOSERS = "\"'”’»)\\]`*_」』）"
 # A full stop ends a sentence only after a word and before a space: not in "v1.2.3", "app.py", "git add . && make".
 _SENTENCE_END = re.compile(rf"(?:(?<=\S)(?<!\.)\.(?!\.)|[!?]+)[{_CLOSERS}]*(?=\s|$)|[。！？]+[{_CLOSERS}]*")
@@ -138,9 +133,20 @@ def _one_line(text: str) -> str:
     return _SPACES.sub(" ", _UNSHOWABLE.sub(" ", text)).strip()
 
 
+@cache
+def _openings() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Return what a request opens with, and a greeting: made when first wanted, since that takes 10 ms of a start."""
+    request = rf"(?:{_REQUEST}|{_ADDRESS}){_WORD_ENDS}{_SEPARATORS}"
+    another = rf"(?:{_REQUEST}|{_GREETING}){_WORD_ENDS}"
+    goes_on = rf"\s*[,.!:;…。，！、：–—]{_SEPARATORS}|\s+-\s+|\s*$|\s+(?={another})"
+    greeting = rf"(?:{_GREETING}){_WORD_ENDS}(?:{goes_on})"
+    return re.compile(request, re.IGNORECASE), re.compile(greeting, re.IGNORECASE)
+
+
 def _without_opening(line: str) -> tuple[str, bool]:
     """Return the line without its opening phrases, and whether more than an opening was there."""
-    while opening := _REQUEST_OPENING.match(line) or _GREETING_OPENING.match(line):
+    request, greeting = _openings()
+    while opening := request.match(line) or greeting.match(line):
         rest = line[opening.end() :]
         if not any(letter.isalnum() for letter in rest):
             return line, False
