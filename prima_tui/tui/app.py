@@ -14,6 +14,7 @@ from textual import events
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.command import Provider
+from textual.dom import DOMNode
 from textual.filter import LineFilter
 from textual.screen import Screen
 from textual.theme import Theme
@@ -103,6 +104,7 @@ class PrimaApp(App[PickResult | None]):
         self.update_classes({f"-theme-{self.theme}": True, "-dark-mode": dark, "-light-mode": not dark}, update=False)
         self.stylesheet.set_variables(self.get_css_variables())
         self._styled_in = self.theme
+        self._first_shown = False
         # Nothing is animated: scrolling is where it goes at once, and a screen reader or a slow line sees no flicker.
         self.animation_level = "none"
         self._theme_kept = self.theme
@@ -202,6 +204,15 @@ class PrimaApp(App[PickResult | None]):
         styled, self._styled_in = self._styled_in == self.theme, ""
         if not styled:
             super().refresh_css(animate)
+
+    def update_styles(self, node: DOMNode, animate: bool = True) -> None:
+        """Textual's: style a part of the screen anew. It asks for that of all of the first screen just after mounting.
+
+        Everything is styled by then, and what has the focus too.
+        """
+        if self._first_shown or node is not self._browse:
+            super().update_styles(node, animate)
+        self._first_shown = self._first_shown or node is self._browse
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         """Textual's: what is done to every line before it is written."""
