@@ -19,7 +19,7 @@ from prima_tui.sources.reading_tools import FileTools, read_tools
 from prima_tui.worker_process import WorkerProcess, answer_requests
 
 _COMMAND = "from prima_tui.sources.worker import serve; serve()"
-_AHEAD = 8
+_AHEAD = 4
 """So many batches for each worker are read, or waiting for it, while what came before is being stored."""
 
 
@@ -98,9 +98,11 @@ class ReadingProcesses:
 
     def _asked(self, request: _Request) -> bytes:
         process = self._idle.get()
-        answer = process.ask(_ENCODER.encode(request))
-        self._idle.put(process)
-        return answer
+        try:
+            return process.ask(_ENCODER.encode(request))
+        finally:
+            # also one that ended: whoever has it next fails at once, and never waits for one that does not come back
+            self._idle.put(process)
 
 
 def serve() -> None:
