@@ -11,6 +11,7 @@ import re
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from operator import attrgetter
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
@@ -203,10 +204,14 @@ class Expires(Protocol):
         ...
 
 
-def listed(folder: Path, problems: list[Problem]) -> list[os.DirEntry[str]]:
-    """Return what a folder holds, in order of name; nothing when it is missing, a problem when it can't be read."""
+def listed(folder: str | Path, problems: list[Problem]) -> list[os.DirEntry[str]]:
+    """Return what a folder holds, in order of name; nothing when it is missing, a problem when it can't be read.
+
+    Where there are thousands of folders, a path as text saves the time that making a Path of each takes.
+    """
     try:
-        return sorted(os.scandir(folder), key=lambda entry: entry.name)
+        with os.scandir(folder) as entries:
+            return sorted(entries, key=attrgetter("name"))
     except (FileNotFoundError, NotADirectoryError):
         return []
     except OSError as error:
@@ -215,7 +220,7 @@ def listed(folder: Path, problems: list[Problem]) -> list[os.DirEntry[str]]:
 
 
 def walk(
-    root: Path, source: str, wanted: re.Pattern[str], problems: list[Problem], *, depth: int = 8, kind: str = ""
+    root: str | Path, source: str, wanted: re.Pattern[str], problems: list[Problem], *, depth: int = 8, kind: str = ""
 ) -> Iterator[SourceFile]:
     """Yield the files below ``root`` whose name fully matches ``wanted``, at most ``depth`` folders down.
 
@@ -226,7 +231,7 @@ def walk(
         try:
             if entry.is_dir(follow_symlinks=False):
                 if depth > 0:
-                    yield from walk(Path(entry.path), source, wanted, problems, depth=depth - 1, kind=kind)
+                    yield from walk(entry.path, source, wanted, problems, depth=depth - 1, kind=kind)
             elif wanted.fullmatch(entry.name):
                 found = source_file(entry.path, source, kind, problems)
                 if found is not None:

@@ -236,8 +236,7 @@ def _folder_files(folder: Path, source: str, suffix: str, problems: list[Problem
             continue  # gone meanwhile
         if is_folder:
             if entry.name != "memory":
-                subagents = Path(entry.path) / "subagents"
-                yield from walk(subagents, source, _AGENT_FILE, problems, kind=AGENT + suffix)
+                yield from walk(f"{entry.path}{os.sep}subagents", source, _AGENT_FILE, problems, kind=AGENT + suffix)
         elif entry.name.endswith(".jsonl"):
             kind = AGENT if entry.name.startswith("agent-") else SESSION
             if kind == SESSION or _AGENT_FILE.fullmatch(entry.name):

@@ -85,9 +85,9 @@ class VSCode:
         """Yield transcripts, chats, and the ``workspace.json`` beside them."""
         for root in self.roots(scope):
             for storage in listed(root / "workspaceStorage", problems):
-                yield from _stored(Path(storage.path), problems)
+                yield from _stored(storage.path, problems)
             for name in ("emptyWindowChatSessions", "transferredChatSessions"):
-                yield from _files_in(root / "globalStorage" / name, (".json", ".jsonl"), "chat", problems)
+                yield from _files_in(str(root / "globalStorage" / name), (".json", ".jsonl"), "chat", problems)
 
     def read(self, file: SourceFile) -> ReadResult:
         """Read one transcript, chat or ``workspace.json``."""
@@ -132,26 +132,26 @@ class VSCode:
         return result
 
 
-def _stored(storage: Path, problems: list[Problem]) -> Iterator[SourceFile]:
+def _stored(storage: str, problems: list[Problem]) -> Iterator[SourceFile]:
     """Yield what one workspace's storage folder holds of chats; its ``workspace.json`` only when there are any."""
     found: list[SourceFile] = []
     for entry in listed(storage, problems):
         if entry.name.lower() == _EXTENSION:
-            before, folder = len(problems), Path(entry.path, "transcripts")
+            before, folder = len(problems), f"{entry.path}{os.sep}transcripts"
             transcripts = list(_files_in(folder, (".jsonl",), "transcript", problems))
-            if not transcripts and len(problems) == before and folder.is_dir():
-                problems.append(Problem("empty folder", str(folder)))
+            if not transcripts and len(problems) == before and Path(folder).is_dir():
+                problems.append(Problem("empty folder", folder))
             found += transcripts
         elif entry.name == "chatSessions":
-            found += _files_in(Path(entry.path), (".json", ".jsonl"), "chat", problems)
+            found += _files_in(entry.path, (".json", ".jsonl"), "chat", problems)
     if found:
-        told = source_file(str(storage / "workspace.json"), VSCode.id, "folder", problems)
+        told = source_file(f"{storage}{os.sep}workspace.json", VSCode.id, "folder", problems)
         if told is not None:
             yield told
     yield from found
 
 
-def _files_in(folder: Path, endings: tuple[str, ...], kind: str, problems: list[Problem]) -> Iterator[SourceFile]:
+def _files_in(folder: str, endings: tuple[str, ...], kind: str, problems: list[Problem]) -> Iterator[SourceFile]:
     """Yield the files of a folder with one of the endings."""
     for entry in listed(folder, problems):
         if entry.name.lower().endswith(endings):
