@@ -126,7 +126,7 @@ class KnownFiles:
             if not waiting:
                 return
             for known in waiting:
-                del self._unloaded[known.file.path]
+                self._unloaded.pop(known.file.path, None)
             self.library = numbered(self.library, self.table.part)
             self._leave_out()
 
@@ -226,7 +226,8 @@ class KnownFiles:
             if self._table is not None:
                 self._table.add((texts.reading.file.path, texts.messages) for texts in batch)
                 for texts in batch:
-                    del self._unloaded[texts.reading.file.path]
+                    # a search may have loaded them meanwhile, from the file
+                    self._unloaded.pop(texts.reading.file.path, None)
 
     def _store(self, batch: Sequence[FileTexts]) -> None:
         if not self._catalog.store(batch):

@@ -628,3 +628,14 @@ def test_what_searches_compare_is_there_before_a_key_needs_it(world: World) -> N
     assert {"letters", "parts"} <= vars(vars(memory._open().library.columns)["names"]).keys()
     assert len(memory.search("number", "keyword").hits) == FEW_FILES + 1
     memory.close()
+
+
+def test_a_search_may_load_what_is_being_read(world: World) -> None:
+    for number in range(1, 8):
+        world.claude(str(number), [Turn("a login question", "an answer")])
+    memory = world.memory()
+    memory.search("login", "keyword")  # now there is a table of messages
+    world.claude("late", [Turn("a login question", "another answer")])
+    snapshot = memory.refresh(lambda _snapshot: memory.search("login", "keyword"))  # type: ignore[func-returns-value]
+    assert snapshot.complete
+    assert len(memory.search("login", "keyword").hits) == 8
