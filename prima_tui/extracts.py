@@ -13,6 +13,8 @@ import msgspec
 from prima_tui.config import private_folder
 from prima_tui.model.session import Exchange, FileChange, Session, shown_path
 
+FILES_HEADING = "## Files changed"
+"""The line above the table of files."""
 _REPLY_CHARACTERS = 200
 """A reply is substantial past this length."""
 _LAST_REPLIES = 5
@@ -149,7 +151,7 @@ def _files(session: Session) -> str:
     latest: dict[str, list[FileChange]] = {}
     for change in session.files_changed:
         latest.setdefault(change.path, []).append(change)
-    rows = ["## Files changed", "", "| File | Action | Explanation |", "|---|---|---|"]
+    rows = [FILES_HEADING, "", "| File | Action | Explanation |", "|---|---|---|"]
     for path, changes in latest.items():
         explained = next((change.explanation for change in reversed(changes) if change.explanation.strip()), "")
         times = f" ×{len(changes)}" if len(changes) > 1 else ""

@@ -183,10 +183,19 @@ Tools = Sequence[Sequence[ToolUse]]
 """For each exchange of a conversation the uses of tools that belong to it."""
 
 
+_SUMMARY = 300
+"""Characters of a tool's summary: more than fits on a line."""
+
+
+def tool_title(use: ToolUse, workspace: str | None) -> str:
+    """Return a tool's name and what it was used on, in one line, a path relative to the workspace."""
+    what = shown_path(use.path or use.summary, workspace)  # of a tool that reads, the summary is the path
+    return one_line(f"{use.name or 'tool'} {what[:_SUMMARY]}".rstrip())
+
+
 def tool_head(use: ToolUse, session: Session) -> str:
-    """Return the one line that a use of a tool, or a thought, is folded to."""
-    what = shown_path(use.path, session.workspace) if use.path else use.summary
-    return one_line(f"{use.name or 'tool'} {what}{' · failed' if use.failed else ''}")
+    """Return the one line that a use of a tool, or a thought, is folded to in what is exported."""
+    return tool_title(use, session.workspace) + (" · failed" if use.failed else "")
 
 
 def tool_json(use: ToolUse, session: Session) -> Json:

@@ -40,7 +40,7 @@ class BrowseScreen(ScopedScreen, FrameScreen, RoomScreen, SearchesScreen, ViewsS
         _binding("ctrl+y", "copy_command", "Copy", "Copy the command that resumes the session", show=True),
         _binding("f2,ctrl+t", "next_mode", "Mode", "Search by words and meaning, by words, or by meaning", show=True),
         _binding("ctrl+g", "toggle_scope", "Scope", "This workspace, its repository, or everywhere", show=True),
-        _binding("f4", "turn_pane", "Pane", "Show the conversation or the extract", show=True),
+        _binding("f4", "turn_pane", "Extract", "Show the conversation or the extract", show=True),
         _binding("ctrl+o", "maximise_pane", "Full", "Give the pane all the room, and back", show=True),
         _binding("alt+d", "deep", "Deep search", "Search the extracts too, or not"),
         _binding("up", "move(-1)", "Up", "Select the session above"),
@@ -153,6 +153,8 @@ class BrowseScreen(ScopedScreen, FrameScreen, RoomScreen, SearchesScreen, ViewsS
     def action_refresh_now(self) -> None:
         """Look at the files again."""
         self.read_anew()
+        if self.query_text.strip() and self.mode != "keyword":
+            self.index_soon()
         self.query_one(StatusLine).show_note("looking at the files again")
 
     def action_stop_work(self) -> None:

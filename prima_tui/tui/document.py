@@ -282,9 +282,14 @@ def clock_text(at: datetime | None) -> str:
     return at.astimezone().strftime("%a %d %b %Y %H:%M") if at else ""
 
 
-def markdown_document(text: str, words: tuple[str, ...]) -> Document:
-    """Return a markdown text as a document."""
-    return document_of(text_pieces(text, "plain", -1), words)
+def markdown_document(text: str, words: tuple[str, ...], open_at: str = "") -> Document:
+    """Return a markdown text as a document; it opens at the line ``open_at``, where there is one, else at its start."""
+    before, found, after = text.partition(f"\n{open_at}\n") if open_at else (text, "", "")
+    if not found:
+        return document_of(text_pieces(text, "plain", -1), words)
+    first = [*text_pieces(before.rstrip("\n"), "plain", -1)]
+    first[-1] = first[-1]._replace(gap=True)
+    return document_of((*first, *text_pieces(f"{open_at}\n{after}", "plain", -1)), words, start=len(first))
 
 
 def document_of(blocks: Iterable[Block], words: tuple[str, ...] = (), **facts: Any) -> Document:

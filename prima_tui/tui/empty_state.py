@@ -8,9 +8,11 @@ from collections.abc import Sequence
 from textual.content import Content
 from textual.widgets import Static
 
-from prima_tui.model.hits import Mode, Snapshot, SourceStatus, Status
+from prima_tui.model.hits import Answer, Mode, Snapshot, SourceStatus, Status
+from prima_tui.model.query import parse
 from prima_tui.model.reach import Reach
 from prima_tui.model.text import one_line, shown
+from prima_tui.tui.session_rows import count_text
 from prima_tui.tui.status_line import bar_text
 from prima_tui.tui.styled_lines import cut
 
@@ -94,13 +96,36 @@ def no_history_text(status: Status | None, reach: Reach, demo: bool, earlier: Se
     return Content("\n").join(parts)
 
 
-def no_hits_text(query: str, mode: Mode, reach: Reach, filters: bool) -> Content:
-    """Nothing fits the query."""
+def _why_nothing(mode: Mode, unread: int, searching: bool) -> tuple[str, str]:
+    """Return a headline and what was looked for; with words only found so far, that more is to come."""
+    words = "No conversation has all of these words in it,\nin its title or in the files it changed"
+    if searching:
+        return "Nothing found by word", f"{words}.\nThe search by meaning goes on."
+    if mode == "keyword":
+        return "Nothing found", f"{words}."
+    alike = "and none is close in meaning." if mode == "combined" else "No conversation is close in meaning."
+    if unread:
+        verb = "is" if unread == 1 else "are"
+        files = count_text(unread, "file")
+        alike = f"{files} {verb} not searchable by meaning yet;\nwhat fits appears here as they are read."
+    headline = "Nothing found yet" if unread else "Nothing found"
+    if mode == "semantic":
+        return headline, alike
+    return headline, f"{words}.\n{alike}" if unread else f"{words},\n{alike}"
+
+
+def no_hits_text(answer: Answer, mode: Mode, reach: Reach) -> Content:
+    """Nothing fits the query, as far as it is answered: by word alone where the mode is another than the answer's."""
+    query = answer.query
+    searching = answer.mode != mode
+    unread = answer.pending_files if mode != "keyword" else 0
     keys = []
     if mode == "keyword":
         keys.append(("F2", "search by meaning too"))
+    if unread and not searching:
+        keys.append(("F5", "go on making files searchable, when that has stopped"))
     keys += _further(reach, "search")
-    if filters:
+    if parse(query).filters:
         keys.append(("Ctrl+U", "start again without the filters"))
     if " in:tools" not in f" {query}":
         keys.append(("in:tools", "typed too: search what tools were given and gave back"))
@@ -108,11 +133,12 @@ def no_hits_text(query: str, mode: Mode, reach: Reach, filters: bool) -> Content
     keys.append(("Alt+V", "look for a file that was changed"))
     keys.append(("Esc", "clear the search and see all sessions"))
     line = one_line(query)
+    headline, why = _why_nothing(mode, unread, searching)
     return Content.assemble(
-        ("Nothing found", "bold"),
+        (headline, "bold"),
         "\n",
         (line if len(line) <= 60 else line[:59] + "…", "italic $foreground 70%"),
-        "\n\nEvery word must occur somewhere in a conversation,\nits title or the files it changed.\n\n",
+        f"\n\n{why}\n\n",
         _keys(keys),
     )
 

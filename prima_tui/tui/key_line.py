@@ -22,6 +22,20 @@ if TYPE_CHECKING:
 STYLES = ("key", "text", "off")
 
 
+_HELP = "toggle_help"
+
+
+def _does(active: ActiveBinding) -> str:
+    """What a key does, as the line says it."""
+    description = active.binding.description or active.binding.action
+    return f"{description[:1].upper()}{description[1:]}"
+
+
+def _cells(key: str, active: ActiveBinding) -> int:
+    """Cells that a key takes in the line, with the space at both sides."""
+    return cell_len(f" {key} {_does(active)} ")
+
+
 class KeyLine(Widget):
     """Shows the keys that are bound where the focus is; a click does what the key does."""
 
@@ -52,20 +66,21 @@ class KeyLine(Widget):
         return sorted(found.values(), key=lambda one: one[1].binding.key != "enter")
 
     def _line(self, width: int) -> StyledLine:
-        """The keys that fit, and where each stands."""
+        """The keys that fit, and where each stands. The one that shows all keys is never left out."""
         if self._keys is None:
             self._keys = self._shown_keys()
         pieces: list[tuple[str, str]] = []
         self._places = []
         used = 0
+        reserved = sum(_cells(key, active) for key, active in self._keys if active.binding.action == _HELP)
         for key, active in self._keys:
-            description = active.binding.description or active.binding.action
-            text = f" {description[:1].upper()}{description[1:]}"
-            size = 1 + cell_len(key) + cell_len(text) + 1
-            if used + size > width:
-                break
+            size = _cells(key, active)
+            helps = active.binding.action == _HELP
+            if used + size + (0 if helps else reserved) > width:
+                continue
+            reserved = 0 if helps else reserved
             off = "" if active.enabled else "off"
-            pieces += [(" ", ""), (key, off or "key"), (text, off or "text"), (" ", "")]
+            pieces += [(" ", ""), (key, off or "key"), (f" {_does(active)}", off or "text"), (" ", "")]
             self._places.append((used, used + size, active))
             used += size
         return joined(pieces)

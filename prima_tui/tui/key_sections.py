@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 _MAIN: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Resume", ("resume", "fork", "copy_command", "open_folder", "copy_id")),
-    ("Search", ("next_mode", "toggle_scope", "deep", "kinds", "earlier_searches", "back")),
+    ("Search", ("filters", "next_mode", "toggle_scope", "deep", "kinds", "earlier_searches", "back")),
     ("Other views", ("file_history", "timeline", "statistics", "ask")),
     (
         "Conversation",

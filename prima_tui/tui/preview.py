@@ -9,6 +9,7 @@ from typing import NamedTuple, Protocol
 from textual.cache import LRUCache
 
 from prima_tui.errors import PrimaError
+from prima_tui.extracts import FILES_HEADING
 from prima_tui.model.documents import DocumentText
 from prima_tui.model.hits import Conversation, Hit
 from prima_tui.model.session import Session, ToolUse
@@ -137,8 +138,13 @@ def _make(
     asides = aside_blocks(kept.tools or (), session.workspace, unfolded) if unfolded is not None else {}
     around = _AROUND if near and len(kept.conversation.exchanges) > _LONG else None
     document = conversation_document(kept.conversation, words, hit.exchange_index, asides, around)
-    extract = markdown_document(kept.extract, words)
-    for shown, start in ((document, document.start), (document, next(iter(document.matches), 0)), (extract, 0)):
+    # which files were changed is asked for more often than what stands above: the list says most of that
+    extract = markdown_document(kept.extract, words, FILES_HEADING if session.files_changed else "")
+    for shown, start in (
+        (document, document.start),
+        (document, next(iter(document.matches), 0)),
+        (extract, extract.start),
+    ):
         load_languages(shown.languages(max(0, start - _SEEN_FIRST // 2), start + _SEEN_FIRST))
     return kept, Preview(session, document, extract, has_asides=bool(asides))
 

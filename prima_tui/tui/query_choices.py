@@ -13,12 +13,12 @@ from textual.widgets import Static
 from prima_tui.model.text import one_line
 from prima_tui.tui.styled_lines import cut
 
-MOST_SHOWN = 8
+MOST_SHOWN = 10
 _WIDEST = 60
 
 
 class QueryChoice(NamedTuple):
-    """One thing to choose: the query it makes, how it is shown, and how often it occurs ("" for that)."""
+    """One thing to choose: the query it makes, how it is shown, and how often it occurs or what it means."""
 
     query: str
     shown: str
@@ -76,16 +76,17 @@ class QueryChoices(Static):
         lines = []
         for number, (choice, text) in enumerate(zip(seen, texts, strict=True), self._first):
             pad = " " * (width - cell_len(text))
-            here = number == self.place
+            here = number == self.place and self.moved
             parts = Content.assemble(
                 ("▌" if here else " ", "$accent"),
                 (f"{text}{pad}", "bold" if here else ""),
-                (f"  {choice.note:>{notes}} " if notes else " ", "$foreground 70%"),
+                (f"  {_aligned(choice.note, notes)} " if notes else " ", "$foreground 70%"),
             )
             lines.append(parts.stylize("on $primary 28%") if here else parts)
         more = len(self.choices) - self._first - len(seen)
-        if more > 0:
-            lines.append(Content.styled(f" {more} more", "$foreground 70%"))
+        how = "" if self.moved else "Tab takes the first, ↓ chooses"
+        if foot := " · ".join(part for part in (f"{more} more" if more > 0 else "", how) if part):
+            lines.append(Content.styled(f" {foot} ", "$foreground 70%"))
         self.update(Content("\n").join(lines))
 
     def on_click(self, event: events.Click) -> None:
@@ -94,3 +95,8 @@ class QueryChoices(Static):
         number = self._first + event.y - self.content_offset.y
         if self._first <= number < min(len(self.choices), self._first + MOST_SHOWN):
             self.post_message(self.Chosen(self.choices[number]))
+
+
+def _aligned(note: str, width: int) -> str:
+    """Return numbers with their ends below one another, and words with their beginnings."""
+    return note.rjust(width) if note[:1].isdigit() else note.ljust(width)

@@ -18,12 +18,44 @@ from prima_tui.tui.query_choices import QueryChoice
 
 _LAST_WORD = re.compile(r"(?:^|\s)(-?)([\w:<>.*/@-]*)$")
 _LAST_FILTER = re.compile(r"(?:^|\s)-?(\w+):(\"[^\"]*|\S*)$")
-_NAMES = ("agent:", "dir:", "branch:", "tag:", "file:", "author:", "date:", "is:", "in:", "collection:")
-_FIXED: dict[str, tuple[str, ...]] = {
-    "date": ("today", "yesterday", "week", "month", "<7d", ">2w"),
-    "is": ("resumable", "docs"),
-    "in": ("tools",),
+FILTERS = {
+    "agent:": "made by this agent",
+    "date:": "of this time",
+    "file:": "changed this file",
+    "tag:": "about this",
+    "branch:": "on this git branch",
+    "dir:": "in a folder with this in its path",
+    "author:": "of this author of the shared log",
+    "is:": "resumable, deleted, a fork, …",
+    "in:": "tools: what they were given and gave back",
+    "collection:": "documents with this name",
 }
+"""The filters' names, and which sessions each keeps, those used most first."""
+_NOTES: dict[str, dict[str, str]] = {
+    "date": {
+        "today": "",
+        "yesterday": "",
+        "week": "the last seven days",
+        "month": "the last month",
+        "<7d": "younger than seven days",
+        ">2w": "older than two weeks",
+    },
+    "is": {
+        "resumable": "can be taken up again",
+        "deleted": "its file is gone, the index has it",
+        "archived": "archived by its agent",
+        "fork": "began as a copy of another",
+        "continued": "another one goes on with it",
+        "subagent": "has subagents",
+        "remote": "of a folder on another computer",
+        "background": "started by the agent for itself",
+        "sdk": "started by a program",
+        "warmup": "started to warm up",
+        "docs": "documents",
+    },
+    "in": {"tools": "what tools were given and gave back"},
+}
+_FIXED: dict[str, tuple[str, ...]] = {name: tuple(values) for name, values in _NOTES.items()}
 # Values beyond this many of one kind are not learnt: the commonest are those one completes.
 _VALUES = 500
 _CHOICES = 50
@@ -82,9 +114,13 @@ class QuerySuggester(Suggester):
         found += [one for one in known if part and part in fold(one)[1:] and one not in found]
         if found == [typed]:
             return ()
-        before, counts = value[: match.start(2)], self._counts.get(name, Counter())
+        before, counts, notes = value[: match.start(2)], self._counts.get(name, Counter()), _NOTES.get(name, {})
         return tuple(
-            QueryChoice(before + (f'"{one}"' if " " in one else one), one, f"{counts[one]:,}" if counts[one] else "")
+            QueryChoice(
+                before + (f'"{one}"' if " " in one else one),
+                one,
+                f"{counts[one]:,}" if counts[one] else notes.get(one, ""),
+            )
             for one in found[:_CHOICES]
         )
 
@@ -96,12 +132,18 @@ class QuerySuggester(Suggester):
             return ""
         name, colon, part = word.partition(":")
         if not colon:
-            found = next((known for known in _NAMES if known.startswith(word) and len(word) > 1), None)
+            found = next((known for known in FILTERS if known.startswith(word) and len(word) > 1), None)
         else:
             known = self._values.get("agent" if name == "source" else name, ())
             found = next((v for v in known if fold(v).startswith(fold(part)) and v != part and " " not in v), None)
             word = part
         return value[: len(value) - len(word)] + found if found else ""
+
+    @staticmethod
+    def filters(value: str) -> tuple[QueryChoice, ...]:
+        """Return every filter that can be added to a query, and what it is for."""
+        before = f"{value.rstrip()} " if value.strip() else ""
+        return tuple(QueryChoice(before + name, name, note) for name, note in FILTERS.items())
 
     async def get_suggestion(self, value: str) -> str | None:
         """Textual's: return the whole query with its last filter completed, None for nothing to complete."""

@@ -16,7 +16,6 @@ from textual.content import Content
 from textual.screen import Screen
 
 from prima_tui.model.hits import Answer, Hit, Mode, Snapshot
-from prima_tui.model.query import parse
 from prima_tui.model.reach import Reach
 from prima_tui.model.text import one_line
 from prima_tui.tui import messages
@@ -34,8 +33,7 @@ from prima_tui.tui.resuming import Run, run_command
 from prima_tui.tui.search_line import SearchLine
 from prima_tui.tui.session_arrangement import Arrangement, View
 from prima_tui.tui.session_list import SessionList
-from prima_tui.tui.session_rows import count_text
-from prima_tui.tui.status_line import StatusLine
+from prima_tui.tui.status_line import StatusLine, state_parts
 from prima_tui.tui.tool_blocks import Unfolded
 
 if TYPE_CHECKING:
@@ -105,6 +103,8 @@ class ResultsScreen(Screen[None]):
         """Whether sessions, the project's documents or both are searched."""
         self._answered: Wanted | None = None
         self._final = False
+        self._filled = False
+        """Whether the list was made when all files had been read."""
         self._resume_when_answered = False
         self._again_wanted = False
         self._again_at = 0.0
@@ -248,9 +248,9 @@ class ResultsScreen(Screen[None]):
         answer = arrangement.answer
         if answer.query != self.query_text or wanted != self._wanted:
             return
-        same = self._answered == wanted
-        keep = same and (self._final or self._list.moved)
+        keep = self._answered == wanted and self._keeps_selection()
         self._answered, self._final = wanted, self._final or last
+        self._filled = self._snapshot.complete
         self.answer = answer
         self._list.show(arrangement, keep=keep)
         if arrangement.view != self._list.view:  # changed while it was worked out
@@ -263,6 +263,16 @@ class ResultsScreen(Screen[None]):
         if self._resume_when_answered:
             self._resume_when_answered = False
             self.choose_selected()
+
+    def _keeps_selection(self) -> bool:
+        """Whether the same session stays selected when there is a newer answer to the same query.
+
+        One that merely came first does not while newer ones are still read, nor when it was only similar.
+        """
+        if self._list.moved or isinstance(self.focused, DocumentPane):
+            return True
+        found = self.answer is not None and bool(self.answer.hits or self.answer.documents)
+        return self._final and self._filled and found
 
     def _search_again(self, why: str) -> None:
         """The same query on newer data: now and then, the selection kept."""
@@ -369,8 +379,7 @@ class ResultsScreen(Screen[None]):
         if not self._snapshot.complete and not self._snapshot.sessions:
             self._tell_empty(reading_text(self._snapshot))
         elif self._snapshot.sessions and answer is not None and answer.query.strip():
-            filters = bool(parse(answer.query).filters)
-            self._tell_empty(no_hits_text(answer.query, answer.mode, reach, filters))
+            self._tell_empty(no_hits_text(answer, self.mode, reach))
         elif self._snapshot.complete:
             self._tell_empty(no_history_text(None, reach, self.demo))
             self.start_work(self._say_where, group="where", exclusive=True)
@@ -388,14 +397,6 @@ class ResultsScreen(Screen[None]):
             self._tell_empty(no_history_text(status, self.memory.scope.reach, self.demo, self._earlier))
 
     def _show_state(self) -> None:
-        answer, snapshot = self.answer, self._snapshot
-        parts = []
-        if snapshot.sessions:
-            parts.append(count_text(len(snapshot.sessions), "session"))
-        if answer is not None and answer.indexed_exchanges:
-            parts.append(f"{answer.indexed_exchanges:,} exchanges")
-        if answer is not None and answer.pending_files:
-            parts.append(f"{count_text(answer.pending_files, 'file')} to index")
-        if self._list.view.sort != "best":
-            parts.insert(0, f"sorted: {self._list.view.sort}")
+        snapshot, indexing = self._snapshot, self._background.indexing
+        parts = state_parts(self.answer, snapshot, self._list.view.sort, indexing=indexing)
         self.query_one(StatusLine).show_state(parts, len(snapshot.warnings))

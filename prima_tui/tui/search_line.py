@@ -18,6 +18,7 @@ from prima_tui.model.hits import MODES, Answer, Mode
 from prima_tui.model.reach import REACHES, Reach
 from prima_tui.model.text import fold, one_line
 from prima_tui.tui.bindings import key_binding
+from prima_tui.tui.clickable import Clickable
 from prima_tui.tui.live_search import Kinds
 from prima_tui.tui.messages import (
     ClearWanted,
@@ -27,13 +28,14 @@ from prima_tui.tui.messages import (
     ModeWanted,
     QueryChanged,
     ScopeWanted,
+    SearchesWanted,
 )
 from prima_tui.tui.palette import layers
 from prima_tui.tui.plain_input import PlainInput, editing_keys
 from prima_tui.tui.plain_terminal import moves_less
 from prima_tui.tui.query_choices import QueryChoice, QueryChoices
 from prima_tui.tui.query_colours import QueryHighlighter, QuerySuggester
-from prima_tui.tui.search_chips import KINDS_SHOWN, Chip, Clear, Sign, mode_text, placeholder_text, scope_text
+from prima_tui.tui.search_chips import KINDS_SHOWN, Chip, mode_text, placeholder_text, scope_text
 
 STYLES = ("filter", "bad", "phrase")
 # Columns from which the count is said in words.
@@ -111,12 +113,12 @@ class SearchLine(Vertical):
         query, mode, reach = self._first
         self._said_roomy = self._roomy
         with Horizontal(id="search-box"):
-            sign = Sign("❯", id="prompt")
-            sign.tooltip = "Search again for something you searched for before"
-            yield sign
+            yield Clickable(
+                SearchesWanted, "❯", id="prompt", tooltip="Search again for something you searched for before"
+            )
             field = SearchInput(
                 query,
-                placeholder=placeholder_text(roomy=self._roomy),
+                placeholder=placeholder_text(self.app.size.width),
                 highlighter=QueryHighlighter(),
                 suggester=self.suggester,
                 select_on_focus=False,
@@ -124,31 +126,29 @@ class SearchLine(Vertical):
             )
             field.cursor_blink = self.app.animation_level == "full"
             yield field
-            clear = Clear("✕" if query else "", id="clear")
-            clear.tooltip = "Empty the search line"
-            yield clear
+            yield Clickable(ClearWanted, "✕" if query else "", id="clear", tooltip="Empty the search line")
             yield self._counted
-            notes = Chip(LogWanted, "", "", id="notes", tooltip="What could not be read: opens the log")
+            notes = Chip(LogWanted, id="notes", tooltip="What could not be read: opens the log")
             notes.display = False
             yield notes
             yield Chip(
                 ModeWanted,
                 mode_text(mode),
-                f"-{mode}",
                 id="mode",
+                classes=f"-{mode}",
                 tooltip="How to search: by words, by meaning, or both",
             )
-            deep = Chip(DeepWanted, " deep ", "", id="deep", tooltip="Extracts are searched too; a click ends that")
+            deep = Chip(DeepWanted, " deep ", id="deep", tooltip="Extracts are searched too; a click ends that")
             deep.display = False
             yield deep
-            kinds = Chip(KindsWanted, KINDS_SHOWN["both"], "", id="kinds", tooltip="Sessions, documents, or both")
+            kinds = Chip(KindsWanted, KINDS_SHOWN["both"], id="kinds", tooltip="Sessions, documents, or both")
             kinds.display = False
             yield kinds
             yield Chip(
                 ScopeWanted,
                 scope_text(reach, roomy=self._roomy),
-                f"-{reach}",
                 id="scope",
+                classes=f"-{reach}",
                 tooltip="Where to search: this workspace, its repository, everywhere",
             )
         yield QueryChoices(id="choices")
@@ -170,10 +170,10 @@ class SearchLine(Vertical):
 
     def on_resize(self) -> None:
         """Textual's: say as much as there is room for."""
+        self.input.placeholder = placeholder_text(self.app.size.width)
         if self._said_roomy == self._roomy:
             return
         self._said_roomy = self._roomy
-        self.input.placeholder = placeholder_text(roomy=self._roomy)
         self.query_one("#scope", Chip).update(Content(scope_text(self._reach, roomy=self._roomy)))
 
     def on_input_changed(self, event: Input.Changed) -> None:
@@ -224,6 +224,13 @@ class SearchLine(Vertical):
         else:
             self._choices.move(0)
 
+    def offer_filters(self) -> None:
+        """Offer the filters, and what each is for; the one taken offers its values next."""
+        self.input.focus()
+        self._searches = ()
+        self._choices.offer(self.suggester.filters(self.text))
+        self._choices.move(0)
+
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Textual's: the keys of the box act on it while it is open; else they are the screen's."""
         if action == "complete":
@@ -266,6 +273,8 @@ class SearchLine(Vertical):
         with self.input.prevent(Input.Changed):
             self.set_text(choice.query)
         self._show_clear(True)
+        if choice.query.endswith(":"):
+            self._offer()
         self.post_message(QueryChanged(choice.query))
 
     def on_clear_wanted(self, message: ClearWanted) -> None:
@@ -367,7 +376,7 @@ class SearchLine(Vertical):
     def _show_clear(self, clearable: bool) -> None:
         if clearable != self._clearable:
             self._clearable = clearable
-            self.query_one("#clear", Clear).update("✕" if clearable else "", layout=False)
+            self.query_one("#clear", Clickable).update("✕" if clearable else "", layout=False)
 
     def _spin(self) -> None:
         self._spinner = self._spinner or self.set_interval(0.1, self._spin)

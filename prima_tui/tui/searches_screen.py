@@ -1,4 +1,4 @@
-"""The main screen's part for earlier searches: those that led somewhere are kept, and can be taken up again."""
+"""The main screen's part for what can be chosen instead of typed: filters, and the searches that led somewhere."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ _LOOKED_AT_SECONDS = 3.0
 
 
 class SearchesScreen(WorkingScreen):
-    """Keeps searches."""
+    """Offers filters, keeps searches."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
+        browse_binding("ctrl+l", "filters", "Filter", "Choose a filter: agent, date, file, folder, tag …", show=True),
         browse_binding("alt+a", "earlier_searches", "Again", "Search again for something you searched for before"),
     ]
     _looked_at: Timer | None = None
@@ -33,6 +34,10 @@ class SearchesScreen(WorkingScreen):
             self.notify("There are no earlier searches yet.", timeout=2)
         else:
             self._search_line.offer_searches(searches)
+
+    def action_filters(self) -> None:
+        """Offer the filters."""
+        self._search_line.offer_filters()
 
     def on_searches_wanted(self, message: SearchesWanted) -> None:
         """The sign before the search line was clicked."""

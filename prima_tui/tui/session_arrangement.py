@@ -76,7 +76,7 @@ def arrange(answer: Answer, view: View, now: datetime, keep: Key | None = None, 
     hits = among_sessions(hits, answer.documents, answer.project, combined=combined, each_chunk=view.each_chunk)
     if not hits and answer.similar:
         hits = tuple(Hit(session, 0.0) for session in answer.similar)
-        headings = [Heading(0, "No match. Similar sessions:")]
+        headings = [Heading(0, f"{no_match_text(answer)}. Similar sessions:")]
     else:
         if view.sort != "best":
             hits = in_order(hits, *_ORDER[view.sort])
@@ -94,6 +94,13 @@ def arrange(answer: Answer, view: View, now: datetime, keep: Key | None = None, 
         hits = (*hits, *map(extract_hit, answer.extracts))
     kept = None if keep is None else (keep, place_of(hits, keep, near))
     return Arrangement(answer, view, hits, tuple(headings), copies, nested, now, kept)
+
+
+def no_match_text(answer: Answer) -> str:
+    """Return what is said of an answer without hits, as far as it is known by now."""
+    if answer.mode == "keyword":
+        return "No match by word"
+    return "No match yet" if answer.pending_files else "No match"
 
 
 def shown_group(view: View, answer: Answer | None) -> Group:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from textual import events
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.content import Content
-from textual.widgets import Static
 
+from prima_tui.model.hits import Answer, Snapshot
+from prima_tui.tui.clickable import Clickable
 from prima_tui.tui.messages import LogWanted, StopWanted
+from prima_tui.tui.session_rows import count_text
 
 _CELLS = 12
 
@@ -19,38 +20,36 @@ def bar_text(done: int, total: int, cells: int = _CELLS) -> str:
     return "━" * filled + "╌" * (cells - filled)
 
 
-class Work(Static):
-    """The left part; a click stops what runs."""
-
-    def on_click(self, event: events.Click) -> None:
-        """Textual's."""
-        event.stop()
-        self.post_message(StopWanted())
-
-
-class State(Static):
-    """The right part; a click opens the startup log."""
-
-    def on_click(self, event: events.Click) -> None:
-        """Textual's."""
-        event.stop()
-        self.post_message(LogWanted())
+def state_parts(answer: Answer | None, snapshot: Snapshot, sort: str, *, indexing: bool) -> list[str]:
+    """Return the facts at the right: what the search line does not say already."""
+    parts = [] if sort == "best" else [f"sorted: {sort}"]
+    if answer is None:
+        return parts
+    if answer.query.strip() and snapshot.sessions:
+        parts.append(f"of {count_text(len(snapshot.sessions), 'session')}")
+    if answer.indexed_exchanges:
+        parts.append(f"{answer.indexed_exchanges:,} exchanges")
+    if answer.pending_files:
+        more = "" if indexing else ", F5 goes on"
+        parts.append(f"{count_text(answer.pending_files, 'file')} to index{more}")
+    return parts
 
 
 class StatusLine(Horizontal):
-    """Progress at the left, state at the right. What stays as it was is not drawn again."""
+    """Progress at the left, where a click stops what runs; state at the right, where one opens the startup log.
+
+    What stays as it was is not drawn again.
+    """
 
     _told = Content("")
     _state = Content("")
 
     def compose(self) -> ComposeResult:
         """Textual's: the parts."""
-        work = Work(id="work")
+        work = Clickable(StopWanted, id="work")
         work.display = False
         yield work
-        state = State(id="state")
-        state.tooltip = "Open the startup log"
-        yield state
+        yield Clickable(LogWanted, id="state", tooltip="Open the startup log")
 
     def show_progress(self, what: str, done: int, total: int, hint: str = "") -> None:
         """Show work that runs: a bar, what it does, how far, and how to stop it."""
@@ -73,7 +72,7 @@ class StatusLine(Horizontal):
         if text == self._told and text.spans == self._told.spans:
             return
         self._told = text
-        work = self.query_one(Work)
+        work = self.query_one("#work", Clickable)
         work.display = bool(text.plain)
         self.set_class(work.display, "-working")
         work.update(text, layout=False)
@@ -86,4 +85,4 @@ class StatusLine(Horizontal):
             text = text + Content.assemble(" · " if parts else "", (f"{problems} {noun} (F9)", "$text-warning"))
         if text != self._state:
             self._state = text
-            self.query_one(State).update(text + Content(" "), layout=False)
+            self.query_one("#state", Clickable).update(text + Content(" "), layout=False)

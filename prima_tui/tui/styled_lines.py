@@ -17,6 +17,8 @@ from rich.style import Style
 
 _WORD = re.compile(r"\s*\S+")
 _TAB = 4
+# Where a long word (a path, a name, an id) is best cut, the best first; only in the second half of a line.
+_SEAMS = ("/", "\\", ".", "_", "-")
 
 
 class Span(NamedTuple):
@@ -75,10 +77,10 @@ def without_tabs(text: str) -> str:
 
 
 def _fold_points(text: str, start: int, end: int, width: int) -> list[int]:
-    """Return where a word too long for a line must be cut (never inside a grapheme)."""
+    """Return where a word too long for a line must be cut: never inside a grapheme, rather at the parts of a path."""
     word = text[start:end]
     if word.isascii():
-        return list(range(start + width, end, width))
+        return _ascii_fold_points(text, start, end, width)
     points: list[int] = []
     line_start = start
     for left, right, _size in split_graphemes(word)[0]:
@@ -86,6 +88,16 @@ def _fold_points(text: str, start: int, end: int, width: int) -> list[int]:
         if start + left > line_start and cell_len(text[line_start : start + right]) > width:
             line_start = start + left
             points.append(line_start)
+    return points
+
+
+def _ascii_fold_points(text: str, start: int, end: int, width: int) -> list[int]:
+    points: list[int] = []
+    while end - start > width:
+        part = text[start : start + width]
+        seams = (part.rfind(sign) + 1 for sign in _SEAMS)
+        start += next((seam for seam in seams if 2 * seam >= width), width)
+        points.append(start)
     return points
 
 

@@ -15,6 +15,10 @@ _TABLE_RULE = re.compile(r"^\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*$")
 _LINE_BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
 _CELL_BREAK = re.compile(r"(?<!\\)\|")
 _GAP = 2
+# Cells below which a column of sentences is a strip that nobody likes to read.
+_STRIP = 28
+# Columns beside the last one that can stand on a line above it.
+_FEW = 3
 
 
 def is_table_line(line: str) -> bool:
@@ -76,12 +80,46 @@ def table_lines(
     count = max(len(natural), *(len(row) for row in rows))
     natural = [*natural, *[1] * (count - len(natural))]
     widths = column_widths([max(1, size) for size in natural], max(count * 3, width - _GAP * (count - 1)))
+    beneath = _wants_beneath(natural, widths)
     result: list[StyledLine] = []
     for number, row in enumerate(rows):
         is_head = head and number == 0
+        if beneath:
+            result += _beneath_lines(row + [""] * (count - len(row)), width, mark, "table-head" if is_head else "")
+            if is_head:
+                result.append(joined([("─" * width, "faint")]))
+            continue
         result += _row_lines(row + [""] * (count - len(row)), widths, mark, "table-head" if is_head else "")
         if is_head:
             result.append(joined([("─" * min(width, sum(widths) + _GAP * (count - 1)), "faint")]))
+    return result
+
+
+def _wants_beneath(natural: Sequence[int], widths: Sequence[int]) -> bool:
+    """Tell whether the last column is to stand below the others.
+
+    That is so when it is the longest, would be a narrow strip, and the others would be broken to make room for it.
+    """
+    last = len(natural) - 1
+    if not 1 <= last <= _FEW or natural[last] != max(natural) or widths[last] >= _STRIP or natural[last] < _STRIP:
+        return False
+    return any(size < wanted for size, wanted in zip(widths[:last], natural[:last], strict=True))
+
+
+def _beneath_lines(row: list[str], width: int, mark: Marker, style: str) -> list[StyledLine]:
+    """The cells of a row on a line of their own, the last one below them, indented."""
+    between = " " * _GAP
+    first = joined([])
+    for cell in row[:-1]:
+        line = marked(inline(_LINE_BREAK.sub(" ", cell)), mark)
+        first = first.followed_by(line.prefixed(between)) if first.text else line
+    if style:  # the heading: one line, all of it
+        first = first.followed_by(marked(inline(row[-1]), mark).prefixed(between))
+        first = first._replace(spans=(Span(0, len(first.text), style), *first.spans))
+        return wrapped(first, width)
+    result = wrapped(first, width)
+    for line in _cell_lines(row[-1]):
+        result += [piece.prefixed(between) for piece in wrapped(marked(line, mark), max(1, width - _GAP))]
     return result
 
 

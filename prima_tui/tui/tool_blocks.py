@@ -7,13 +7,12 @@ from typing import NamedTuple
 
 from prima_tui.model.session import TextEdit, ToolUse, shown_path
 from prima_tui.model.text import one_line, shown
+from prima_tui.output import tool_title
 from prima_tui.tui.conversation_document import Asides
 from prima_tui.tui.document import Block, plain_pieces
 
 # Beyond this a comparison of two texts takes longer than it helps: the one is shown removed, the other added.
 _LARGEST_COMPARED = 40_000
-# The start of a summary is what fits on a line anyway.
-_SUMMARY = 300
 
 
 class Unfolded(NamedTuple):
@@ -63,12 +62,13 @@ def _use_blocks(use: ToolUse, workspace: str | None, opened: bool, exchange: int
     if use.given and not diffs:
         yield from plain_pieces(_shown(use.given), "", exchange)
     if use.gave:
-        yield from plain_pieces(("✗ " if use.failed else "→ ") + _shown(use.gave), "", exchange)
+        lines = _shown(use.gave).split("\n")
+        hung = "\n".join([("✗ " if use.failed else "→ ") + lines[0], *(f"  {line}".rstrip() for line in lines[1:])])
+        yield from plain_pieces(hung, "", exchange)
 
 
 def _head(use: ToolUse, diffs: Sequence[tuple[TextEdit, Sequence[str]]], workspace: str | None, opened: bool) -> str:
-    what = shown_path(use.path or use.summary, workspace)[:_SUMMARY]  # of a tool that reads, the summary is the path
-    parts = ["▾" if opened else "▸", use.name or "tool", what]
+    parts = ["▾" if opened else "▸", tool_title(use, workspace)]
     if diffs:
         added = sum(line.startswith("+") for _edit, lines in diffs for line in lines)
         removed = sum(line.startswith("-") for _edit, lines in diffs for line in lines)

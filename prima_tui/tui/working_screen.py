@@ -106,6 +106,7 @@ class WorkingScreen(ResultsScreen):
         new = progress.exchanges_embedded + progress.exchanges_reused
         if message.done:
             status.show_note(progress.note or ("the index is rebuilt" if message.rebuild else ""))
+            self._show_state()
         elif progress.files_total:
             what = "files indexed anew" if message.rebuild else "files indexed"
             hint = index_hint(progress, None if message.rebuild else self._budget)

@@ -151,6 +151,8 @@ class FakeMemory:
         self.taken_over: list[str] = []
         self.refreshes = 0
         self.index_steps = 0
+        self.pending = 3
+        """Files that are not in the index yet."""
         self.indexing = threading.Event()
         self.past: tuple[PastEntry, ...] = ()
         self.extracts: tuple[ExtractFound, ...] = ()
@@ -241,7 +243,7 @@ class FakeMemory:
             warnings=tuple(parsed.problems),
             took_ms=12.4,
             indexed_exchanges=18_204,
-            pending_files=3,
+            pending_files=self.pending,
             session_history=self.past if not hits else (),
             extracts=self.extracts if deep else (),
         )

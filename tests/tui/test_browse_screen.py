@@ -556,9 +556,11 @@ async def test_an_empty_computer_is_told_where_was_looked_and_what_to_do(make_ap
 async def test_no_hits_say_what_else_to_try_and_alike_sessions_have_their_own_heading(
     memory: Any, make_app: MakeApp
 ) -> None:
+    memory.pending = 0
     app = make_app(memory, query="zzzz")
     async with app.run_test(size=(100, 30)) as pilot:
-        await settled(pilot, lambda: "Nothing found" in screen_text(app))
+        await settled(pilot, lambda: "none is close in meaning" in screen_text(app))
+        assert "Nothing found" in screen_text(app)
         await pilot.press("escape", *"logn")
         await settled(pilot, answered(app, "logn"))
         await pilot.pause()

@@ -22,17 +22,13 @@ TESTS = "\n".join(path.read_text("utf-8") for path in sorted(HERE.parent.glob("t
 PRESSED = set(re.findall(r'"([A-Za-z0-9_+]+)"', TESTS))
 # Ids and names by which the tests click on what takes a click.
 CLICKED = {
-    "Chip": "#mode",
     "Choice": "Choice",
-    "Clear": "#clear",
+    "Clickable": "#mode",
     "ExportKey": "#export-write",
     "KeyLine": "KeyLine",
     "QueryChoices": "QueryChoices",
     "SessionList": "SessionList",
-    "Sign": "#prompt",
-    "State": "#state",
     "TimelineScreen": "offset",
-    "Work": "#work",
 }
 
 
@@ -58,3 +54,10 @@ def test_every_binding_is_pressed_in_a_test(name: str) -> None:
 def test_everything_that_takes_a_click_is_clicked_in_a_test(name: str) -> None:
     place = CLICKED.get(name, name)
     assert re.search(rf"(click|mouse_down)\(\s*[\"']?{re.escape(place)}\b", TESTS), f"no test clicks on {place}"
+
+
+@pytest.mark.parametrize(
+    "place", ["#prompt", "#clear", "#notes", "#mode", "#deep", "#kinds", "#scope", "#work", "#state"]
+)
+def test_every_small_button_is_clicked_in_a_test(place: str) -> None:
+    assert re.search(rf"click\(\s*\"{place}\"", TESTS), f"no test clicks on {place}"

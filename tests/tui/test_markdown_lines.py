@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from prima_tui.tui.markdown_lines import markdown_lines
-from prima_tui.tui.styled_lines import StyledLine
-from prima_tui.tui.table_lines import column_widths, table_rows
+from prima_tui.tui.styled_lines import StyledLine, wrapped
+from prima_tui.tui.table_lines import column_widths, table_lines, table_rows
 
 
 def plain(_text: str) -> list[tuple[int, int]]:
@@ -85,3 +85,46 @@ def test_any_text_is_laid_out_within_the_width(text: str, width: int) -> None:
         # A table of many columns in very little room is the one thing that may be cut at the edge.
         if "|" not in text:
             assert cell_len(line.text) <= max(width, 4)
+
+
+def test_paths_and_ids_that_are_too_long_are_cut_at_their_parts() -> None:
+    line = StyledLine("/home/ana/projects/tidewater/backend/pricing.py")
+    assert texts(wrapped(line, 32)) == ["/home/ana/projects/tidewater/", "backend/pricing.py"]
+    assert texts(wrapped(StyledLine("8b7f5b44-641b-51e5-bd8e-b887f4d94ccd"), 34)) == [
+        "8b7f5b44-641b-51e5-bd8e-",
+        "b887f4d94ccd",
+    ]
+    # nothing to cut at in the second half of the line: as much as fits
+    assert texts(wrapped(StyledLine("a/" + "b" * 30), 16)) == ["a/" + "b" * 14, "b" * 16]
+
+
+FILES = (
+    "| File | Action | Explanation |",
+    "|---|---|---|",
+    "| backend/tidewater/pricing.py | edit | I'll make `pricing.discounted_cents` the only place for it. |",
+    "| web/total.ts | edit | It can ask \\| the API.<br>Then it is right. |",
+)
+
+
+def test_a_long_last_column_stands_below_the_others_where_all_would_be_strips() -> None:
+    assert texts(table_lines(FILES, 36, plain)) == [
+        "File  Action  Explanation",
+        "─" * 36,
+        "backend/tidewater/pricing.py  edit",
+        "  I'll make pricing.discounted_cents",
+        "  the only place for it.",
+        "web/total.ts  edit",
+        "  It can ask | the API.",
+        "  Then it is right.",
+    ]
+
+
+def test_where_the_other_columns_fit_whole_the_table_keeps_its_columns() -> None:
+    lines = texts(table_lines(FILES, 70, plain))
+    assert lines[2].startswith("backend/tidewater/pricing.py  edit    I'll make")
+
+
+def test_columns_of_much_the_same_width_stay_columns() -> None:
+    rows = ("| one | two |", "|---|---|", "| some words that are here | other words that are there |")
+    assert texts(table_lines(rows, 30, plain))[0].split() == ["one", "two"]
+    assert len(texts(table_lines(rows, 30, plain))) == 4

@@ -205,7 +205,7 @@ async def test_an_empty_line_says_as_much_as_can_be_read(memory: Any, make_app: 
         await pilot.resize_terminal(120, 40)
         await pilot.pause(0.1)
         line = screen_text(app).split("\n")[1]
-        assert "Search everything you and your agents said" in line
+        assert "Search what you and your agents said, by word or by meaning " in line
         assert " this workspace " in line
 
 

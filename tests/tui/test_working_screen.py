@@ -35,6 +35,12 @@ USES = (
 )
 
 
+def test_what_a_tool_gave_back_keeps_its_lines_below_one_another() -> None:
+    uses = ((ToolUse(0, "Bash", "ls", "ls", "cart.py\n  login.py\n\nmoney.py\n"),),)
+    blocks = aside_blocks(uses, None, Unfolded(tools=True))[0].after
+    assert blocks[-1].text == "→ cart.py\n    login.py\n\n  money.py"
+
+
 # -- rebuild ----------------------------------------------------------------------------------------------------
 
 
@@ -130,7 +136,8 @@ async def test_deep_search_lists_extracts_under_a_heading_and_opens_them(memory:
         await pilot.press("enter")
         await pilot.pause()
         assert browse(app).has_class("-full")
-        await pilot.press("escape", "alt+d")
+        await pilot.press("escape")
+        await pilot.click("#deep")
         await settled(pilot, lambda: len(found.hits) == before)
 
 
