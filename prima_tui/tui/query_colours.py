@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from rich.highlighter import Highlighter
 from rich.style import Style
@@ -62,15 +62,21 @@ _CHOICES = 50
 
 
 class QueryHighlighter(Highlighter):
-    """Colours the pieces of a query. ``styles`` are set by the widget, from the theme."""
+    """Colours the pieces of a query. ``styles`` are set by the widget, from the theme.
 
-    def __init__(self) -> None:
+    A filter at the end that ``completes`` to something is still being typed: that is no mistake yet.
+    """
+
+    def __init__(self, completes: Callable[[str], bool] = lambda _query: False) -> None:
         self.styles: dict[str, Style] = {}
+        self._completes = completes
 
     def highlight(self, text: Text) -> None:
         """Rich's: style the text in place."""
-        for piece in parse(text.plain).pieces:
-            if style := self.styles.get(piece.kind):
+        query = text.plain
+        for piece in parse(query).pieces:
+            typing = piece.kind == "bad" and piece.end == len(query) and self._completes(query)
+            if style := self.styles.get("filter" if typing else piece.kind):
                 text.stylize(style, piece.start, piece.end)
 
 

@@ -121,6 +121,7 @@ class ResultsScreen(Screen[None]):
 
     _sessions: SessionList
     _empty: EmptyState | None = None
+    _index_rests = False  # whether the index's update is over, though files may be left
 
     def compose(self) -> ComposeResult:
         """Textual's: the parts; those that are seldom seen are mounted when they are."""
@@ -397,6 +398,5 @@ class ResultsScreen(Screen[None]):
             self._tell_empty(no_history_text(status, self.memory.scope.reach, self.demo, self._earlier))
 
     def _show_state(self) -> None:
-        snapshot, indexing = self._snapshot, self._background.indexing
-        parts = state_parts(self.answer, snapshot, self._list.view.sort, indexing=indexing)
-        self.query_one(StatusLine).show_state(parts, len(snapshot.warnings))
+        parts = state_parts(self.answer, self._snapshot, self._list.view.sort, rests=self._index_rests)
+        self.query_one(StatusLine).show_state(parts, len(self._snapshot.warnings))

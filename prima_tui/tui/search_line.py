@@ -119,7 +119,7 @@ class SearchLine(Vertical):
             field = SearchInput(
                 query,
                 placeholder=placeholder_text(self.app.size.width),
-                highlighter=QueryHighlighter(),
+                highlighter=QueryHighlighter(lambda query: bool(self.suggester.choices(query))),
                 suggester=self.suggester,
                 select_on_focus=False,
                 id="query",

@@ -20,8 +20,8 @@ def bar_text(done: int, total: int, cells: int = _CELLS) -> str:
     return "━" * filled + "╌" * (cells - filled)
 
 
-def state_parts(answer: Answer | None, snapshot: Snapshot, sort: str, *, indexing: bool) -> list[str]:
-    """Return the facts at the right: what the search line does not say already."""
+def state_parts(answer: Answer | None, snapshot: Snapshot, sort: str, *, rests: bool) -> list[str]:
+    """Return the facts at the right: what the search line does not say already. ``rests``: the index is not at work."""
     parts = [] if sort == "best" else [f"sorted: {sort}"]
     if answer is None:
         return parts
@@ -30,7 +30,7 @@ def state_parts(answer: Answer | None, snapshot: Snapshot, sort: str, *, indexin
     if answer.indexed_exchanges:
         parts.append(f"{answer.indexed_exchanges:,} exchanges")
     if answer.pending_files:
-        more = "" if indexing else ", F5 goes on"
+        more = ", F5 goes on" if rests else ""
         parts.append(f"{count_text(answer.pending_files, 'file')} to index{more}")
     return parts
 

@@ -89,6 +89,7 @@ class WorkingScreen(ResultsScreen):
 
     def index_soon(self) -> None:
         """Index what is new, when the fingers rest."""
+        self._index_rests = False
         self.start_work(self._index_soon, group="index-soon", exclusive=True)
 
     async def _index_soon(self) -> None:
@@ -106,6 +107,7 @@ class WorkingScreen(ResultsScreen):
         new = progress.exchanges_embedded + progress.exchanges_reused
         if message.done:
             status.show_note(progress.note or ("the index is rebuilt" if message.rebuild else ""))
+            self._index_rests = True
             self._show_state()
         elif progress.files_total:
             what = "files indexed anew" if message.rebuild else "files indexed"

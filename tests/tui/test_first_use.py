@@ -147,10 +147,10 @@ async def test_the_box_says_how_to_take_what_is_offered_while_enter_still_resume
 
 def test_the_state_says_nothing_that_the_search_line_says() -> None:
     snapshot = Snapshot((session(1, "One", hours=1),) * 41, complete=True)
-    assert state_parts(Answer("", "combined"), snapshot, "best", indexing=False) == []
-    assert state_parts(Answer("login", "combined"), snapshot, "best", indexing=False) == ["of 41 sessions"]
+    assert state_parts(Answer("", "combined"), snapshot, "best", rests=True) == []
+    assert state_parts(Answer("login", "combined"), snapshot, "best", rests=True) == ["of 41 sessions"]
     waiting = Answer("login", "combined", pending_files=1)
-    assert state_parts(waiting, snapshot, "newest", indexing=True) == [
+    assert state_parts(waiting, snapshot, "newest", rests=False) == [
         "sorted: newest",
         "of 41 sessions",
         "1 file to index",
@@ -200,3 +200,15 @@ async def test_the_extract_opens_at_the_files_that_were_changed(
 def test_a_text_without_the_line_opens_at_its_start() -> None:
     assert markdown_document("# One\n\nText.", (), "## Files changed").start == 0
     assert markdown_document("# One\n\n## Files changed\n\nText.", (), "## Files changed").start == 1
+
+
+async def test_where_both_panes_are_seen_the_one_that_keys_act_on_is_marked(memory: Any, make_app: MakeApp) -> None:
+    app = make_app(memory)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settled(pilot, answered(app, ""))
+        pane = app.screen.query_one(ExtractPane)
+        before = pane.styles.border_title_color
+        await pilot.press("f4")
+        await settled(pilot, lambda: pane.styles.border_title_color != before)
+        await pilot.press("f4")
+        await settled(pilot, lambda: pane.styles.border_title_color == before)

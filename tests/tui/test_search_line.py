@@ -6,13 +6,15 @@ from typing import Any
 
 import msgspec
 import pytest
+from rich.style import Style
+from rich.text import Text
 from textual.widgets import Static
 
 from prima_tui.config import Settings, paths_below
 from prima_tui.model.hits import Snapshot
 from prima_tui.tui.log_screen import LogScreen
 from prima_tui.tui.query_choices import QueryChoice, QueryChoices
-from prima_tui.tui.query_colours import QuerySuggester
+from prima_tui.tui.query_colours import QueryHighlighter, QuerySuggester
 from prima_tui.tui.remembered import Remembered, remember, remembered
 from prima_tui.tui.search_line import SearchInput, SearchLine
 
@@ -66,6 +68,25 @@ def test_what_a_filter_can_be_completed_to(typed: str, expected: list[str]) -> N
 @pytest.mark.parametrize(("typed", "whole"), [("ag", "agent:"), ("x bran", "x branch:"), ("a", ""), ("zz", "")])
 def test_names_of_filters_are_completed(typed: str, whole: str) -> None:
     assert suggester().completion(typed) == whole
+
+
+@pytest.mark.parametrize(
+    ("query", "styles"),
+    [
+        ("agent:", ["green"]),
+        ("login agent:cla", ["green"]),
+        ("agent:cla login", ["red"]),
+        ("agent:nobody", ["red"]),
+        ("date:t", ["green"]),
+    ],
+)
+def test_a_filter_that_is_being_typed_is_not_struck_through(query: str, styles: list[str]) -> None:
+    known = suggester()
+    colours = QueryHighlighter(lambda text: bool(known.choices(text)))
+    colours.styles = {"filter": Style.parse("green"), "bad": Style.parse("red")}
+    text = Text(query)
+    colours.highlight(text)
+    assert [str(span.style) for span in text.spans] == styles
 
 
 async def learnt(app: Any, pilot: Any) -> None:

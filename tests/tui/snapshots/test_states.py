@@ -212,13 +212,19 @@ def past(memory: FakeMemory) -> None:
     )
 
 
+def all_indexed(memory: FakeMemory) -> None:
+    memory.pending = 0
+
+
 STATES = {
     "list": State(),
     "hits": State(query="login", until="match 1 of"),
     "extract": State(("f4", "ctrl+o"), until="Files changed"),
     "help": State(("f1",)),
-    "no-hits": State(query="zzzz", until="Nothing found"),
-    "alike": State(query="logn", until="No match. Similar sessions"),
+    "no-hits": State(query="zzzz", prepare=all_indexed, until="Nothing found"),
+    "no-hits-yet": State(query="zzzz", until="Nothing found yet"),
+    "alike": State(query="logn", prepare=all_indexed, until="No match. Similar sessions"),
+    "filters-offered": State(("ctrl+l",), query="login"),
     "filters-alone": State(query='agent:codex -tag:python "token bucket" date:<9w'),
     "wrong-filter": State(query="login date:x agent:nobody", until="no date"),
     "completion": State(tuple("agent:")),
