@@ -103,8 +103,7 @@ class ResultsScreen(Screen[None]):
         """Whether sessions, the project's documents or both are searched."""
         self._answered: Wanted | None = None
         self._final = False
-        self._filled = False
-        """Whether the list was made when all files had been read."""
+        self._filled = False  # whether the list was made when all files had been read
         self._resume_when_answered = False
         self._again_wanted = False
         self._again_at = 0.0
@@ -250,8 +249,7 @@ class ResultsScreen(Screen[None]):
         if answer.query != self.query_text or wanted != self._wanted:
             return
         keep = self._answered == wanted and self._keeps_selection()
-        self._answered, self._final = wanted, self._final or last
-        self._filled = self._snapshot.complete
+        self._answered, self._final, self._filled = wanted, self._final or last, self._snapshot.complete
         self.answer = answer
         self._list.show(arrangement, keep=keep)
         if arrangement.view != self._list.view:  # changed while it was worked out
@@ -270,10 +268,9 @@ class ResultsScreen(Screen[None]):
 
         One that merely came first does not while newer ones are still read, nor when it was only similar.
         """
-        if self._list.moved or isinstance(self.focused, DocumentPane):
-            return True
+        went_there = self._list.moved or isinstance(self.focused, DocumentPane)
         found = self.answer is not None and bool(self.answer.hits or self.answer.documents)
-        return self._final and self._filled and found
+        return went_there or (self._final and self._filled and found)
 
     def _search_again(self, why: str) -> None:
         """The same query on newer data: now and then, the selection kept."""

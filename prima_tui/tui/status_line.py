@@ -42,7 +42,7 @@ class StatusLine(Horizontal):
     """
 
     _told = Content("")
-    _state = Content("")
+    _state: Content | None = None
 
     def compose(self) -> ComposeResult:
         """Textual's: the parts."""
