@@ -24,7 +24,7 @@ from prima_tui.sources.base import KnownFile, SourceFile, state_of
 from prima_tui.sources.reading import FileReading, FileTexts, unpack_exchanges
 
 _ROW_GROUP = 2048
-"""The fewest that the database knows: it takes half the time to fill the catalog that its usual blocks take."""
+"""The fewest that the database knows: a catalog is filled much faster than with its usual blocks."""
 _MIGRATIONS = [
     [
         "CREATE TABLE store.files (id BIGINT, source VARCHAR, path VARCHAR, state BLOB, reading BLOB)",

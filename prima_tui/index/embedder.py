@@ -36,8 +36,8 @@ READ_CHARACTERS = 2_000
 DEFAULT_MODEL = "sentence-transformers/all-MiniLM-L6-v2"
 _WEIGHTS_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 _TOKENIZER_FILES = ("config.json", "special_tokens_map.json", "tokenizer.json", "tokenizer_config.json")
-# Between two keys of a word less time passes; so a text is embedded before a word or after it, not beside it.
-_REST_SECONDS = 0.3
+# Between two keys of a word less time passes, and soon after the last of them the panes are drawn, too.
+_REST_SECONDS = 0.8
 _WORKERS = max(1, min(4, os.cpu_count() or 1))
 _TOKENS_AT_ONCE = 192
 """Of the texts that the model reads in one run; with more it no longer works within the processor's caches."""
