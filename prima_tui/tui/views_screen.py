@@ -1,10 +1,12 @@
 """The main screen's other views of the history: files, months, figures; and a session that one of them opens here.
 
-Each view is loaded when it is opened first: most days one needs none, and every start would wait for all.
+Views are loaded once the list stands and nobody waits for it, or when one is opened before that.
 """
 
 from __future__ import annotations
 
+import asyncio
+from importlib import import_module
 from typing import ClassVar
 
 import msgspec
@@ -21,6 +23,8 @@ from prima_tui.tui.outcome import Asked, SessionPlace
 from prima_tui.tui.results_screen import Wanted
 from prima_tui.tui.session_arrangement import Arrangement, place_of
 
+_VIEWS = ("file_history_screen", "timeline_screen", "statistics_screen")
+
 
 class ViewsScreen(ConversationScreen):
     """Opens the views, and does what they end with."""
@@ -34,6 +38,10 @@ class ViewsScreen(ConversationScreen):
     """The session that a view opened here, and where; until another is selected."""
     _to_open: SessionPlace | None = None
     """One that is selected when the list of all sessions is there."""
+
+    async def _warm(self) -> None:
+        await super()._warm()
+        await asyncio.to_thread(_load_views)
 
     # -- files --------------------------------------------------------------------------------------------------
 
@@ -137,3 +145,9 @@ class ViewsScreen(ConversationScreen):
             elif self._to_open is None:
                 self._opened = None
         await super()._show_preview(hit)
+
+
+def _load_views() -> None:
+    """Load the views in a thread, so that no key waits for it."""
+    for name in _VIEWS:
+        import_module(f"prima_tui.tui.{name}")

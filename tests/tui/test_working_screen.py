@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import stat
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from prima_tui.config import Settings, paths_below
 from prima_tui.model.hits import ExtractFound
 from prima_tui.model.session import TextEdit, ToolUse
+from prima_tui.tui import views_screen
 from prima_tui.tui.background import Background
 from prima_tui.tui.browse_screen import BrowseScreen
 from prima_tui.tui.conversation_pane import ConversationPane
@@ -89,6 +91,19 @@ async def test_by_keyword_alone_no_model_is_loaded(memory: Any, make_app: MakeAp
         await settled(pilot, lambda: memory.words_warmed == 1)
         await pilot.pause(0.4)
         assert memory.warmed == 0
+
+
+async def test_the_views_are_loaded_beside_the_screen_before_a_key_opens_one(
+    memory: Any, make_app: MakeApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loaded: dict[str, threading.Thread] = {}
+    monkeypatch.setattr(views_screen, "import_module", lambda name: loaded.update({name: threading.current_thread()}))
+    app = make_app(memory)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settled(pilot, answered(app, ""))
+        await settled(pilot, lambda: len(loaded) == 3)
+    assert {name.rpartition(".")[2] for name in loaded} == set(views_screen._VIEWS)
+    assert threading.main_thread() not in loaded.values()
 
 
 # -- cadence ----------------------------------------------------------------------------------------------------
