@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import select
 import signal
 import subprocess
 import sys
@@ -53,6 +54,7 @@ class Start:
         self._pid, self._master = pty.fork()
         if self._pid == 0:
             os.chdir(folder)
+            signal.signal(signal.SIGHUP, signal.SIG_DFL)  # as in a terminal, also where the tests ignore it
             os.execve(sys.executable, [sys.executable, str(shell), str(self._modes), *argv], dict(env))
         if typed:
             os.write(self._master, typed)
@@ -63,6 +65,8 @@ class Start:
         deadline = time.monotonic() + seconds
         while not condition(self.seen):
             assert time.monotonic() < deadline, self.seen[-3000:]
+            if not select.select([self._master], [], [], 0.5)[0]:
+                continue
             try:
                 self.seen += os.read(self._master, 65_536)
             except OSError as error:

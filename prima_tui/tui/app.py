@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events
 from textual.app import App, SystemCommand
@@ -132,6 +132,7 @@ class PrimaApp(App[PickResult | None]):
     def on_mount(self) -> None:
         """Textual's."""
         self.theme_changed_signal.subscribe(self, self._keep_theme)
+        self.app_resume_signal.subscribe(self, self._draw_again)
         if keys := self._browse.memory.settings.keys:
             self.run_worker(self._tell_wrong_keys(keys), group="keys")
         self.set_timer(_SETTLED_SECONDS, self._take_early_keys)
@@ -149,6 +150,10 @@ class PrimaApp(App[PickResult | None]):
         # in a thread: it looks at every view, and those not opened yet are loaded for it
         for problem in await asyncio.to_thread(keymap_problems, keys):
             self.notify(problem, severity="warning", timeout=12, markup=False)
+
+    def _draw_again(self, _app: App[Any]) -> None:
+        """Draw all of it: the terminal was somebody else's, and Textual draws only what changed since."""
+        self.refresh(layout=True)
 
     def _keep_theme(self, theme: Theme) -> None:
         if theme.name != self._theme_kept:
