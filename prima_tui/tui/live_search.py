@@ -25,6 +25,8 @@ KINDS: tuple[Kinds, ...] = ("both", "documents", "sessions")
 
 # Long enough to make one search of keys struck together, short enough not to be felt. The first of them is not held up.
 COALESCE_SECONDS = 0.01
+# After a key, in combined mode: hits by meaning, and drawing them, would be in the way of a quick typist's next key.
+MEANING_AFTER_SECONDS = 0.14
 # How long sessions that are found wait for documents, so that one picture shows both.
 _TOGETHER_SECONDS = 0.06
 _THREADS = 5
@@ -68,9 +70,10 @@ class LiveSearch:
         """Give the answers to one query as they come, each with whether it is the last.
 
         In combined mode the keyword answer comes first, at once; the one with the hits by meaning, and the extracts
-        of a deep search, joins. Sessions never wait for documents longer than is noticed.
+        of a deep search, joins when no further key comes. Sessions never wait for documents longer than is noticed.
         """
-        before, self._asked_at = self._asked_at, time.monotonic()
+        began = time.monotonic()
+        before, self._asked_at = self._asked_at, began
         if self._asked_at - before < COALESCE_SECONDS:
             await asyncio.sleep(COALESCE_SECONDS)
         documents: DocumentsAnswer | None = None
@@ -79,6 +82,7 @@ class LiveSearch:
                 answer, _last = await anext(first)
                 documents = DocumentsAnswer(query, "keyword", answer.documents, project=answer.project)
             yield answer, False
+            await asyncio.sleep(max(0.0, began + MEANING_AFTER_SECONDS - time.monotonic()))
         async with aclosing(self._complete(memory, query, mode, deep, kinds, documents)) as found:
             async for answer, last in found:
                 yield answer, last

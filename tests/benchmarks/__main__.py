@@ -36,6 +36,8 @@ BARE = [
 WORDS = ("session cookie", "login", "vector store", "zzyzx", "the retry policy", "a", "rate limiter", "qui_mu")
 
 
+FRAME = 0.016
+"""Seconds: so long a screen shows one picture."""
 BETWEEN_KEYS = 0.125
 """Seconds: eight keys a second."""
 
@@ -131,6 +133,8 @@ def measure_typing(workspace: Path, env: Mapping[str, str], mode: str) -> None:
         terminal.type("\x1b")
         terminal.settle(0.6, 3.0)
     say(f"typing, {mode}: echo of the key", echoes)
+    within = sum(echo <= FRAME for echo in echoes) / len(echoes)
+    print(f"typing, {mode}: echoes within a frame {within:.0%}")
     say(f"typing, {mode}: results on screen", results)
     terminal.close()
 

@@ -19,10 +19,12 @@ class _Memory:
 
     def __init__(self) -> None:
         self.asked: list[str] = []
+        self.modes: list[Mode] = []
         self.held: threading.Event | None = None
 
     def search(self, query: str, mode: Mode, *, deep: bool = False, cancel: Cancel | None = None) -> Answer:
         self.asked.append(query)
+        self.modes.append(mode)
         while self.held is not None and cancel is not None and not self.held.wait(0.001):
             cancel.check()
         return Answer(query, mode)
@@ -85,3 +87,19 @@ async def test_keys_struck_together_are_one_search_more(clock: list[float], paus
     assert [answer.query for answer in await asking] == ["login"]
     assert memory.asked == ["l", "login"]
     assert set(pauses) == {live_search.COALESCE_SECONDS}
+
+
+async def test_by_meaning_is_searched_only_when_no_further_key_comes(clock: list[float], pauses: list[float]) -> None:
+    memory, live = _Memory(), LiveSearch()
+    answers = live.answers(memory, "log", "combined")
+    answer, last = await anext(answers)
+    assert (answer.mode, last) == ("keyword", False)
+    await answers.aclose()  # a further key
+    assert memory.modes == ["keyword"]
+    clock[0] += 0.125
+    answers = live.answers(memory, "logi", "combined")
+    await anext(answers)
+    clock[0] += 0.04
+    answer, last = await anext(answers)
+    assert (answer.mode, last) == ("combined", True)
+    assert pauses == [pytest.approx(live_search.MEANING_AFTER_SECONDS - 0.04)]
