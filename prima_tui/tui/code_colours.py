@@ -90,7 +90,8 @@ def _coloured_lately(code: str, language: str) -> tuple[StyledLine, ...]:
 def _coloured(code: str, lexer: Lexer) -> list[StyledLine]:
     lines: list[StyledLine] = []
     text, spans = "", list[Span]()
-    for token, value in lexer.get_tokens(code):
+    # with the end of the last line: lexers of lines, a diff's among them, know none without
+    for token, value in lexer.get_tokens(f"{code}\n"):
         style = _style_of(token)
         for number, piece in enumerate(value.split("\n")):
             if number:
@@ -99,5 +100,4 @@ def _coloured(code: str, lexer: Lexer) -> list[StyledLine]:
             if style and piece:
                 spans.append(Span(len(text), len(text) + len(piece), style))
             text += piece
-    lines.append(StyledLine(text, tuple(spans)))
-    return lines
+    return [*lines, StyledLine(text, tuple(spans))] if text else lines

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
+from prima_tui.tui.code_colours import code_lines
 from prima_tui.tui.markdown_lines import markdown_lines
 from prima_tui.tui.styled_lines import StyledLine, wrapped
 from prima_tui.tui.table_lines import column_widths, table_lines, table_rows
@@ -54,6 +55,18 @@ def test_a_text_can_begin_inside_code() -> None:
 def test_python_is_coloured() -> None:
     lines = markdown_lines("```python\nreturn 'x'\n```", 40, plain)
     assert "code-keyword" in styles_of(lines, "return")
+
+
+def test_the_last_line_of_a_diff_has_its_colour_too() -> None:
+    lines = code_lines("-a\n+b\n+c", "diff")
+    assert [[span.style for span in line.spans] for line in lines] == [["code-removed"], ["code-added"], ["code-added"]]
+
+
+@given(
+    st.text(alphabet="ab+- \t\n'\"#<{", max_size=40), st.sampled_from(("diff", "python", "json", "html", "bash", "sql"))
+)
+def test_coloured_code_has_the_lines_of_the_code(code: str, language: str) -> None:
+    assert [line.text for line in code_lines(code, language)] == code.split("\n")
 
 
 def test_columns_of_a_table_stand_below_one_another() -> None:
