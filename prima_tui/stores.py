@@ -88,6 +88,11 @@ class Stores:
         if self._embedder is not None:
             self._embedder.give_way()
 
+    def go_on(self) -> None:
+        """Nobody is at the keys any more: what is being indexed goes on at once, or ends if it was cancelled."""
+        if self._embedder is not None:
+            self._embedder.give_way(0.0)
+
     def close(self) -> None:
         """Let the memory of the databases go."""
         if self._history is not None:

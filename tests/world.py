@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from prima_tui.config import load_settings, paths_below
-from prima_tui.index.embedder import Embedder
+from prima_tui.index.embedder import REST_SECONDS, Embedder
 from prima_tui.memory import Memory
 from prima_tui.sources.base import Scope
 
@@ -279,9 +279,9 @@ class CountingEmbedder:
         self.texts += texts
         return self.real.embed(texts)
 
-    def give_way(self) -> None:
+    def give_way(self, seconds: float = REST_SECONDS) -> None:
         """Pass it on."""
-        self.real.give_way()
+        self.real.give_way(seconds)
 
 
 def write_lines(path: Path, lines: Iterable[Mapping[str, Any]]) -> Path:

@@ -37,7 +37,9 @@ DEFAULT_MODEL = "sentence-transformers/all-MiniLM-L6-v2"
 _WEIGHTS_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 _TOKENIZER_FILES = ("config.json", "special_tokens_map.json", "tokenizer.json", "tokenizer_config.json")
 # Between two keys of a word less time passes, and soon after the last of them the panes are drawn, too.
-_REST_SECONDS = 0.8
+REST_SECONDS = 0.8
+# While it waits, so often it is looked whether it still must.
+_LOOK_SECONDS = 0.05
 _WORKERS = max(1, min(4, os.cpu_count() or 1))
 _TOKENS_AT_ONCE = 192
 """Of the texts that the model reads in one run; with more it no longer works within the processor's caches."""
@@ -83,8 +85,8 @@ class EmbeddingModel(Protocol):
         """Return one vector for each text, in order, all of one size. Raises ModelUnavailable."""
         ...
 
-    def give_way(self) -> None:
-        """Someone is typing: leave the processor to the screen for a moment. Queries never wait."""
+    def give_way(self, seconds: float = REST_SECONDS) -> None:
+        """Someone is typing: leave the processor to the screen for so long, 0 to go on. Queries never wait."""
         ...
 
 
@@ -149,13 +151,13 @@ class Embedder:
             future.result()
         return [found[place] for place in range(len(texts))]
 
-    def give_way(self) -> None:
-        """Begin no further text of an :meth:`embed` before the keys have rested a moment; queries never wait."""
-        self._rested_at = time.monotonic() + _REST_SECONDS
+    def give_way(self, seconds: float = REST_SECONDS) -> None:
+        """Begin no further text of an :meth:`embed` for so long, 0 to go on at once; queries never wait."""
+        self._rested_at = time.monotonic() + seconds
 
     def _wait_for_rest(self) -> None:
         while (left := self._rested_at - time.monotonic()) > 0:
-            time.sleep(left)
+            time.sleep(min(left, _LOOK_SECONDS))
 
     def _runs(self, model: TextEmbedding, texts: Sequence[str]) -> list[list[int]]:
         """Return the places of the texts that are read together, the longest texts first."""

@@ -23,7 +23,7 @@ import orjson
 from prima_tui.config import ModelSettings
 from prima_tui.endpoint_settings import is_loopback
 from prima_tui.errors import ModelUnavailable
-from prima_tui.index.embedder import READ_CHARACTERS, query_text
+from prima_tui.index.embedder import READ_CHARACTERS, REST_SECONDS, query_text
 from prima_tui.model.text import shown
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ class Endpoint:
             vectors += self._vectors(texts[first : first + _BATCH], self._timeout)
         return vectors
 
-    def give_way(self) -> None:
+    def give_way(self, seconds: float = REST_SECONDS) -> None:
         """Nothing: the work is done elsewhere."""
 
     def _vectors(self, texts: Sequence[str], seconds: float) -> list[Vector]:

@@ -196,6 +196,7 @@ class ResultsScreen(Screen[None]):
     def on_unmount(self) -> None:
         """Textual's: stop what runs in threads."""
         self._background.stop_index()
+        self.memory.go_on()
         self._live.close()
 
     def start_work(self, work: Callable[[], Coroutine[Any, Any, object]], group: str, exclusive: bool = False) -> None:

@@ -21,7 +21,7 @@ import numpy as np
 import onnxruntime
 from tokenizers import Tokenizer
 
-from prima_tui.index.embedder import Embedder
+from prima_tui.index.embedder import REST_SECONDS, Embedder
 from prima_tui.index.update import STEP
 
 # fmt: off
@@ -137,8 +137,8 @@ class _Timed:
     def question(self, text: str) -> np.ndarray:
         return self._real.question(text)
 
-    def give_way(self) -> None:
-        self._real.give_way()
+    def give_way(self, seconds: float = REST_SECONDS) -> None:
+        self._real.give_way(seconds)
 
     def embed(self, given: Sequence[str]) -> list[np.ndarray]:
         started = time.process_time()

@@ -30,7 +30,7 @@ class WordModel:
         self.embedded += texts
         return [self._vector(text) for text in texts]
 
-    def give_way(self) -> None:
+    def give_way(self, seconds: float = 0.0) -> None:
         pass
 
     def _vector(self, text: str) -> NDArray[np.float32]:

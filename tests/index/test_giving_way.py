@@ -38,9 +38,12 @@ def test_after_a_key_no_further_text_is_embedded_until_the_keys_rest(
     query = embedder.query("the first text")
     assert time.slept == []
     again = embedder.embed(texts)
-    assert time.now >= 50.0 + module._REST_SECONDS
+    assert time.now >= 50.0 + module.REST_SECONDS
     assert np.array_equal(np.array(vectors), np.array(again))
     assert np.isclose(float(query @ query), 1.0, atol=1e-3)
     slept = len(time.slept)
+    embedder.embed(texts)
+    embedder.give_way()
+    embedder.give_way(0.0)  # the screen was left
     embedder.embed(texts)
     assert len(time.slept) == slept

@@ -174,9 +174,13 @@ class FakeMemory:
         self.documents_delay = 0.0
         self.document_updates = 0
         self.gave_way = 0
+        self.went_on = 0
 
     def give_way(self) -> None:
         self.gave_way += 1
+
+    def go_on(self) -> None:
+        self.went_on += 1
 
     def reaching(self, reach: Reach) -> FakeMemory:
         if reach not in self.by_reach:

@@ -313,3 +313,5 @@ async def test_what_is_being_indexed_gives_way_to_every_key(memory: Any, make_ap
         before = memory.gave_way
         await pilot.press("l", "o", "down")
         assert memory.gave_way >= before + 3
+        assert memory.went_on == 0
+    assert memory.went_on == 1
