@@ -314,7 +314,7 @@ class ResultsScreen(Screen[None]):
     def _failed(self, what: str, error: Exception) -> None:
         self.log.error(f"{what} failed", error)
         for status in self.query(StatusLine):  # none any more when the program is being left
-            status.show_note(f"{what} failed: {one_line(str(error)) or type(error).__name__}")
+            status.show_problem(f"{what} failed: {one_line(str(error)) or type(error).__name__}")
 
     # -- what a screen adds ---------------------------------------------------------------------------------------
 

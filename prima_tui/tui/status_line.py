@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.content import Content
@@ -12,6 +14,7 @@ from prima_tui.tui.messages import LogWanted, StopWanted
 from prima_tui.tui.session_rows import count_text
 
 _CELLS = 12
+_PROBLEM_SECONDS = 5.0
 
 
 def bar_text(done: int, total: int, cells: int = _CELLS) -> str:
@@ -42,6 +45,7 @@ class StatusLine(Horizontal):
     """
 
     _told = Content("")
+    _problem_until = 0.0
     _state: Content | None = None
 
     def compose(self) -> ComposeResult:
@@ -65,8 +69,14 @@ class StatusLine(Horizontal):
         self._tell(parts)
 
     def show_note(self, note: str) -> None:
-        """Show a line instead of progress; "" for none."""
-        self._tell(Content(f" {note}" if note else ""))
+        """Show a line instead of progress; "" for none, which leaves a problem that was just told."""
+        if note or time.monotonic() >= self._problem_until:
+            self._tell(Content(f" {note}" if note else ""))
+
+    def show_problem(self, problem: str) -> None:
+        """Show what went wrong, long enough to be read whatever ends meanwhile."""
+        self._problem_until = time.monotonic() + _PROBLEM_SECONDS
+        self._tell(Content(f" {problem}"))
 
     def _tell(self, text: Content) -> None:
         if text == self._told and text.spans == self._told.spans:

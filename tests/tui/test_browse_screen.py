@@ -21,6 +21,7 @@ from prima_tui.tui.notice_screen import Choice, NoticeScreen
 from prima_tui.tui.outcome import PickResult
 from prima_tui.tui.search_line import SearchInput
 from prima_tui.tui.session_list import SessionList
+from prima_tui.tui.status_line import StatusLine
 
 from .driving import MakeApp, answered, browse, screen_text, sessions, settled
 
@@ -700,6 +701,9 @@ async def test_a_failing_search_or_refresh_is_told_and_the_screen_goes_on(memory
         await settled(pilot, answered(app, ""))
         await pilot.press(*"boom")
         await settled(pilot, lambda: "out of [order]" in screen_text(app))
+        browse(app).query_one(StatusLine).show_note("")  # an update of the index ended
+        await pilot.pause(0.1)
+        assert "out of [order]" in screen_text(app)
         await pilot.press("escape")
         await settled(pilot, answered(app, ""))
 
