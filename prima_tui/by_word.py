@@ -11,13 +11,11 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from prima_tui.known_files import FEW_BYTES
 from prima_tui.model.hits import Snapshot
-from prima_tui.related import related_files, summaries_cross
 from prima_tui.search.library import Library, build_library
 from prima_tui.sources.base import KnownFile, SourceFile, state_of
 from prima_tui.sources.reading import FileTexts, pack_exchanges
-from prima_tui.upkeep import FEW_FILES, Upkeep
+from prima_tui.upkeep import Upkeep, are_few
 
 if TYPE_CHECKING:
     from prima_tui.index.messages import MessageTable
@@ -92,20 +90,17 @@ class ByWord(Upkeep):
         before = {one.file.path: one for one in kept.files}
         changed = [file for path, file in files.items() if path not in before or before[path].file != file]
         gone = [path for path in before if path not in files]
-        if len(changed) + len(gone) > FEW_FILES or sum(file.size for file in changed) > FEW_BYTES:
+        if not are_few(changed, gone):
             return None
         beside = store.recent()
         batch = self._backlog.read(changed)
         readings = [texts.reading for texts in batch]
         related: set[str] = set()
         if changed or gone:
-            found = related_files(readings, gone, before, self._sources)
-            if found is None or len(found) > FEW_FILES:
+            whole = self._with_related(readings, gone, before)
+            if whole is None:
                 return None
-            related = found
-            readings += self._current_readings(before[path].file for path in related)
-            if summaries_cross(readings, gone, before):
-                return None
+            readings, related = whole
             beside.append(_index_of(batch))
         known = before | {texts.reading.file.path: texts.reading.known for texts in batch}
         for path in gone:
@@ -122,8 +117,7 @@ class ByWord(Upkeep):
             table.leave_out(kept.left_out)
             return _Patch(kept.library, table, known, kept.left_out)
         made = build_library(self._assembler.assemble(readings), table.part)
-        concerned = related.union(gone, (file.path for file in changed))
-        replaced = kept.library.rows_from(concerned)
+        replaced = kept.library.rows_from(related.union(gone, (file.path for file in changed)))
         library = kept.library.with_made(replaced, made.entries)
         parts = {number for row in replaced.tolist() for number in kept.library.entries[row].numbers}
         left_out = (*(one for one in kept.left_out if one[0] not in parts), *_left_out_of(made))
@@ -150,9 +144,10 @@ class ByWord(Upkeep):
         if (size := self.table.plain_bytes()) < _RECENT_BYTES:
             writer, files = WordIndexWriter(), [self._known[path].file for path in self.table.plain()]
             for place, file in enumerate(files if size else ()):
-                for number, messages in self.table.plain_messages(file.path).items():
-                    exchanges = self.exchanges([(file.path, number)]).get((file.path, number), ())
-                    writer.add(place, number, messages, pack_exchanges(exchanges))
+                messages = self.table.plain_messages(file.path)
+                exchanges = self.exchanges((file.path, number) for number in messages)
+                for number, some in messages.items():
+                    writer.add(place, number, some, pack_exchanges(exchanges.get((file.path, number), ())))
             store.keep_recent(writer, [(file.path, state_of(file)) for file in files])
         if not self._kept_as_it_is:
             store.keep(self._known.values(), self.table.parts(), self.library, _left_out_of(self.library))

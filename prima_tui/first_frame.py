@@ -165,9 +165,9 @@ def show(words: Sequence[str], env: Mapping[str, str]) -> None:
         if not _draw(terminal, call, env):
             _write(terminal, _plain(os.get_terminal_size(terminal).lines, call, env))
     except (OSError, termios.error):
-        leave()
         if own and _standing is None:
             _close(terminal)
+        leave()
 
 
 def leave() -> None:

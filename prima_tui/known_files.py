@@ -172,9 +172,8 @@ class KnownFiles:
         What can be had from neither is left out.
         """
         pairs = [(path, number) for path, number in dict.fromkeys(wanted) if path in self._known]
-        files = {path: self._known[path].file for path, _number in pairs}
         found = self._indexed_exchanges(pairs)
-        files = {path: files[path] for path, number in pairs if (path, number) not in found}
+        files = {path: self._known[path].file for path, number in pairs if (path, number) not in found}
         if "_catalog" not in vars(self) and sum(file.size for file in files.values()) <= _READ_BYTES:
             found |= self._read_exchanges(files.values())
         if missing := [pair for pair in pairs if pair not in found]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from prima_tui.forgotten import Forgotten
@@ -19,8 +19,8 @@ from prima_tui.model.query import is_hidden
 from prima_tui.related import related_files, summaries_cross
 from prima_tui.search.library import build_library, merged, numbered
 from prima_tui.sources.assemble import Assembler
-from prima_tui.sources.base import Problem, Scope, Source, SourceFile
-from prima_tui.sources.reading import FileTexts
+from prima_tui.sources.base import KnownFile, Problem, Scope, Source, SourceFile
+from prima_tui.sources.reading import FileReading, FileTexts
 from prima_tui.sources.registry import all_sources
 from prima_tui.startup_log import StartupLog, warning_lines
 
@@ -140,18 +140,17 @@ class Upkeep(KnownFiles):
 
         The library must be that of all known files. The catalog takes what was read later: nobody waits for that.
         """
-        if len(changed) + len(gone) > FEW_FILES or sum(file.size for file in changed) > FEW_BYTES:
+        if not are_few(changed, gone):
             return False
         batch = self._backlog.read(sorted(changed, key=_age))
         readings = [texts.reading for texts in batch]
-        related = related_files(readings, gone, self._known, self._sources)
-        if related is not None and len(related) <= FEW_FILES:
-            readings += self._current_readings(self._known[path].file for path in related)
-        if related is None or len(related) > FEW_FILES or summaries_cross(readings, gone, self._known):
+        whole = self._with_related(readings, gone, self._known)
+        if whole is None:
             self._first += batch
             for texts in batch:
                 self._remember(texts.reading)
             return False
+        readings, related = whole
         with self._loading:
             self._let_go(gone)
             for texts in batch:
@@ -163,6 +162,19 @@ class Upkeep(KnownFiles):
             self.library = merged(self.library, made, concerned)
             self._leave_out()
         return True
+
+    def _with_related(
+        self, readings: Sequence[FileReading], gone: Sequence[str], before: Mapping[str, KnownFile]
+    ) -> tuple[list[FileReading], set[str]] | None:
+        """Return the readings of changed files, with those of the files whose sessions the change concerns, and which.
+
+        ``before`` are the files as they were known. None where they are too many, or can't be told.
+        """
+        related = related_files(readings, gone, before, self._sources)
+        if related is None or len(related) > FEW_FILES:
+            return None
+        whole = [*readings, *self._current_readings(before[path].file for path in related)]
+        return None if summaries_cross(whole, gone, before) else (whole, related)
 
     def _list(self) -> dict[str, SourceFile]:
         files: dict[str, SourceFile] = {}
@@ -256,6 +268,11 @@ class Upkeep(KnownFiles):
             if known.problems and known.file.source in problems:
                 problems[known.file.source] += known.problems
         return {source: warning_lines(source, found) for source, found in problems.items()}
+
+
+def are_few(changed: Sequence[SourceFile], gone: Sequence[str]) -> bool:
+    """Tell whether so little changed that only the sessions concerned are put together anew."""
+    return len(changed) + len(gone) <= FEW_FILES and sum(file.size for file in changed) <= FEW_BYTES
 
 
 def _age(file: SourceFile) -> int:

@@ -148,7 +148,7 @@ def test_of_all_files_only_those_that_changed_are_read(kept: World, monkeypatch:
 
 
 def test_after_many_changes_everything_is_read(kept: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rules, "FEW_FILES", 2)
+    monkeypatch.setattr("prima_tui.upkeep.FEW_FILES", 2)
     for name in "bcd":
         kept.claude(name, [Turn("Where is the window?", "There is none.")])
     assert by_word(kept, "window", kept=False) == whole(kept, "window")
@@ -165,7 +165,7 @@ def test_what_every_search_would_read_again_is_kept_with_the_rest(kept: World, m
     assert path_of(memory).read_bytes() != before
     kept.claude("e", [Turn("Another window", "In the roof.")])
     search_and_keep(kept)
-    monkeypatch.setattr(rules, "FEW_FILES", 0)
+    monkeypatch.setattr("prima_tui.upkeep.FEW_FILES", 0)
     for query in (*QUERIES, "window", "roof"):
         assert by_word(kept, query) == whole(kept, query), query
     memory.close()

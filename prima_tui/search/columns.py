@@ -7,7 +7,7 @@ needed, and kept with the library.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any
 
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from prima_tui.index.similar import Transcript
 from prima_tui.model.dates import Period
 from prima_tui.model.many_texts import ManyTexts, utf8
+from prima_tui.model.ordering import moment
 from prima_tui.model.query import Filter, Query, asks_for_hidden, is_hidden, looked_at_by, passes
 from prima_tui.model.scoring import CHANGES_COUNTED, RECENCY_POINTS, RECENT, aware
 from prima_tui.model.session import key64
@@ -27,7 +28,6 @@ from prima_tui.search.splice import Splice
 Rows = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 Keys = NDArray[np.uint64]
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _UNKNOWN = np.iinfo(np.int64).min
 
@@ -379,4 +379,4 @@ def key_number(key: tuple[str, str]) -> np.uint64:
 
 
 def _microseconds(time: datetime) -> int:
-    return (aware(time) - _EPOCH) // _MICROSECOND
+    return moment(aware(time))

@@ -17,7 +17,7 @@ from prima_tui.model.hits import Cancel
 from prima_tui.model.text import fold, shown, spans
 from prima_tui.tui.code_colours import code_lines
 from prima_tui.tui.inline_markdown import Marker
-from prima_tui.tui.markdown_lines import FENCE, OPENINGS, markdown_lines
+from prima_tui.tui.markdown_lines import FENCE, markdown_lines
 from prima_tui.tui.styled_lines import Span, StyledLine, cut, joined, without_tabs, wrapped
 from prima_tui.tui.table_lines import is_table_line, natural_widths
 
@@ -192,7 +192,7 @@ class Document(msgspec.Struct, frozen=True):
             if block.fence:
                 found.add(block.fence)
             if "```" in block.text or "~~~" in block.text:
-                found.update(name for _fence, name in OPENINGS.findall(block.text))
+                found.update(fence[2] for line in block.text.split("\n") if (fence := FENCE.match(line)))
         return found - {""}
 
     @property

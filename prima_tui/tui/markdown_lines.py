@@ -17,8 +17,6 @@ from prima_tui.tui.styled_lines import Span, StyledLine, cut, joined, wrapped
 from prima_tui.tui.table_lines import is_table_line, table_lines
 
 FENCE = re.compile(r"^\s{0,3}(`{3,}|~{3,})\s*([\w+#.-]*)")
-OPENINGS = re.compile(r"^ {0,3}(`{3,}|~{3,})[ \t]*([\w+#.-]*)", re.MULTILINE)
-"""The same, all in a text at once."""
 _HEADING = re.compile(r"^\s{0,3}(#{1,6})\s+(.*?)(?:\s+#+)?\s*$")
 _ITEM = re.compile(r"^(\s*)([-*+]|\d{1,4}[.)])\s+(?:\[([ xX])\]\s+)?")
 _RULE = re.compile(r"^\s{0,3}([-*_])(?:\s*\1){2,}\s*$")
