@@ -283,6 +283,8 @@ async def reach(pilot: Pilot[Any], app: PrimaApp, state: State) -> None:
         await still(pilot, app, busy=state.busy)
     for key in state.keys:
         await pilot.press(key)
+        if len(key) > 1:  # the next key means what this one brings, however long that takes
+            await still(pilot, app, busy=state.busy)
     if state.until:
         await settled(pilot, lambda: state.until in screen_text(app), 60)
     await still(pilot, app, busy=state.busy)
