@@ -30,6 +30,7 @@ from prima_tui.tui.messages import (
     ScopeWanted,
     SearchesWanted,
 )
+from prima_tui.tui.painting import paint_now
 from prima_tui.tui.palette import layers
 from prima_tui.tui.plain_input import PlainInput, editing_keys
 from prima_tui.tui.plain_terminal import moves_less
@@ -336,6 +337,7 @@ class SearchLine(Vertical):
             self.stop_waiting()
         else:
             self._show_count(self._count)
+        paint_now(self._counted)  # with the list, which is there already
         # a filter whose values are just being offered is no mistake yet
         choosing = bool(self._choices.choices) and not self._searches
         self.show_warnings(() if choosing else answer.warnings)

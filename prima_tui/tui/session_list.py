@@ -16,6 +16,7 @@ from textual.strip import Strip
 from prima_tui.model.hits import Answer, Hit
 from prima_tui.tui.line_view import LineView
 from prima_tui.tui.messages import CopiesWanted, SessionChosen, SessionHighlighted
+from prima_tui.tui.painting import paint_now
 from prima_tui.tui.palette import layers, source_style
 from prima_tui.tui.session_arrangement import Arrangement, Heading, Key, View, arrange, copies_text, place_of
 from prima_tui.tui.session_rows import Density, heading_line, session_row
@@ -112,6 +113,7 @@ class SessionList(LineView, inherit_bindings=False):
             self.scroll_to(y=0, animate=False, force=True)
         self._keep_visible()
         self.redraw_changed()
+        paint_now(self)
         self.post_message(SessionHighlighted(self.selected_hit))
 
     def _place_in(self, arrangement: Arrangement, key: Key) -> int:
