@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 from threading import Thread
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
@@ -115,7 +115,7 @@ def browse(
     if not pick:
         return
     if result is None or result.session is None:
-        sys.exit(130)
+        raise click.exceptions.Exit(130)
     chosen = result.session
     from prima_tui import output, output_text
 
@@ -160,11 +160,15 @@ def _screen(
     # the screen's loop handles an interrupt by itself, where none but Python's own handler is there
     if isinstance(signal.getsignal(signal.SIGINT), _Interrupt):
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    app = PrimaApp(memory, query=query, mode=mode, pick=pick, demo=demo, place=place)
     try:
         with screen_on_terminal():
-            return PrimaApp(memory, query=query, mode=mode, pick=pick, demo=demo, place=place).run()
+            return app.run()
     finally:
-        memory.close()
+        if (
+            not app.threads.at_work
+        ):  # what is still at work, and ends with the process, must find the stores as they are
+            memory.close()
 
 
 @program.command()
@@ -345,18 +349,26 @@ def main() -> None:
         check_host()
         code = program.main(standalone_mode=False)
         if not interrupt.came:
-            sys.exit(code if isinstance(code, int) else 0)
+            _end(code if isinstance(code, int) else 0)
     except Exception as error:
         if not interrupt.came and not isinstance(error, click.Abort):
-            sys.exit(_exit_code(error))
+            _end(_exit_code(error))
     except KeyboardInterrupt:
         pass
+    _end(130)
+
+
+def _end(code: int) -> NoReturn:
+    """End the process at once.
+
+    Not by sys.exit, which waits for threads that nobody waits for any more: what is being indexed may be a minute from
+    its end. And where a library's own code was interrupted, Python would end as if the signal had killed it.
+    """
     first_frame.leave()
-    # Not by sys.exit: where a library's own code was interrupted, Python would end as if the signal had killed it.
-    with contextlib.suppress(OSError):
-        sys.stdout.flush()
-        sys.stderr.flush()
-    os._exit(130)
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError, AttributeError):
+            stream.flush()
+    os._exit(code)
 
 
 def _exit_code(error: Exception) -> int:

@@ -294,6 +294,35 @@ def test_an_interrupt_ends_with_130(world: World) -> None:
     assert "Traceback" not in error
 
 
+@pytest.mark.parametrize("command", ["index", "docs index"])
+def test_an_interrupt_waits_for_nothing_that_is_being_embedded(world: World, tmp_path: Path, command: str) -> None:
+    world.believable()
+    (world.workspace / ".memory").mkdir()
+    (world.workspace / "notes.md").write_text("# Notes\n\nOf what is to be done.\n")
+    began = tmp_path / "began"
+    code = (
+        "import signal, threading; from concurrent.futures import ThreadPoolExecutor; from pathlib import Path\n"
+        "from prima_tui.cli import main; from prima_tui.index.embedder import Embedder\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        f"def endless():\n    Path({str(began)!r}).touch()\n    threading.Event().wait()\n"
+        "Embedder.embed = lambda self, texts: ThreadPoolExecutor().submit(endless).result()\n"
+        "main()"
+    )
+    env = os.environ | {"HOME": str(world.home), "PYTHONPATH": str(ROOT)}
+    argv = [sys.executable, "-c", code, *command.split()]
+    with subprocess.Popen(argv, cwd=world.workspace, env=env, stderr=subprocess.PIPE, text=True) as running:
+        try:
+            deadline = time.monotonic() + 120
+            while not began.exists() and time.monotonic() < deadline:
+                time.sleep(0.05)
+            running.send_signal(signal.SIGINT)
+            _out, error = running.communicate(timeout=60)
+        finally:
+            running.kill()
+    assert running.returncode == 130
+    assert "Traceback" not in error
+
+
 def test_an_interrupt_that_a_library_makes_another_error_of_ends_with_130_too(world: World) -> None:
     code = (
         "import signal; from prima_tui.cli import main; from prima_tui.memory import Memory\n"

@@ -71,7 +71,7 @@ class Tmux:
         """Return what stands on the screen."""
         return self._run("capture-pane", "-p")
 
-    def until(self, holds: Callable[[str], bool], seconds: float = 40) -> str:
+    def until(self, holds: Callable[[str], bool], seconds: float = 120) -> str:
         """Wait until the screen is as wanted; return it."""
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
@@ -130,6 +130,28 @@ def test_the_picker_left_without_a_choice_ends_with_130(tmux: Tmux) -> None:
     tmux.until(lambda screen: "Prices as whole cents" in screen)
     tmux.keys("C-c")
     tmux.until(lambda screen: "got <> 130" in screen)
+
+
+def test_leaving_waits_for_nothing_that_is_being_indexed(tmux: Tmux, tmp_path: Path) -> None:
+    began = tmp_path / "began"
+    endless = tmp_path / "endless.py"
+    endless.write_text(
+        "import sys, threading\n"
+        "from pathlib import Path\n"
+        "from prima_tui.index.embedder import Embedder\n"
+        "def embed(self, texts):\n"
+        f"    Path({str(began)!r}).touch()\n"
+        "    threading.Event().wait()\n"
+        "Embedder.embed = embed\n"
+        "from prima_tui.__main__ import main\n"
+        "main()\n"
+    )
+    tmux.start(f"{shlex.quote(sys.executable)} {shlex.quote(str(endless))} --pick; echo left with $?")
+    tmux.until(lambda screen: "Login redirect" in screen)
+    tmux.keys("-l", "cookie")
+    tmux.until(lambda _screen: began.exists())
+    tmux.keys("C-q")
+    tmux.until(lambda screen: "left with 130" in screen)
 
 
 def test_killed_half_way_it_starts_again_with_everything(tmux: Tmux) -> None:

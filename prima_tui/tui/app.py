@@ -36,6 +36,7 @@ from prima_tui.tui.resuming import Run, run_command
 from prima_tui.tui.search_line import SearchInput
 from prima_tui.tui.terminal import copy_by_tmux
 from prima_tui.tui.themes import DARK, OWN_THEMES, variable_defaults
+from prima_tui.tui.threads import ScreenThreads
 
 if TYPE_CHECKING:
     from textual.driver import Driver
@@ -109,6 +110,8 @@ class PrimaApp(App[PickResult | None]):
         self.animation_level = "none"
         self._theme_kept = self.theme
         self._garbage = ShortRounds()
+        self.threads = ScreenThreads()
+        """What the event loop's work in threads runs in."""
         self._browse = BrowseScreen(
             memory,
             query=query,
@@ -128,6 +131,11 @@ class PrimaApp(App[PickResult | None]):
         self._early: list[events.Key] | None = []
         """What was typed before any part had the focus; None once one has."""
         self._ascii = AsciiFilter(enabled=not speaks_unicode(os.environ, encoding))
+
+    def on_load(self) -> None:
+        """Textual's: nothing has begun yet."""
+        if not self.is_headless:
+            asyncio.get_running_loop().set_default_executor(self.threads)
 
     def on_mount(self) -> None:
         """Textual's."""
