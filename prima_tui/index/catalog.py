@@ -25,6 +25,9 @@ from prima_tui.sources.reading import FileReading, FileTexts, unpack_exchanges
 
 _ROW_GROUP = 2048
 """The fewest that the database knows: a catalog is filled much faster than with its usual blocks."""
+_MODEST = 10
+"""Of 19: how far a process in the background stands back."""
+_GROUP = Path("/proc/self/autogroup")
 _MIGRATIONS = [
     [
         "CREATE TABLE store.files (id BIGINT, source VARCHAR, path VARCHAR, state BLOB, reading BLOB)",
@@ -199,10 +202,19 @@ class Catalog:
         _delete(store, gone)
 
 
+def give_precedence() -> None:
+    """Let every other process go first from now on, where the system knows such a thing."""
+    with contextlib.suppress(AttributeError, OSError):
+        os.nice(_MODEST)
+    # Linux shares the processors among groups of processes first, one group for each session of processes
+    with contextlib.suppress(AttributeError, OSError):
+        if os.getsid(0) == os.getpid():
+            _GROUP.write_text(str(_MODEST))
+
+
 def build_words(catalog: str) -> None:
     """Be the process that makes the word index of a catalog; what goes wrong leaves things as they were."""
-    with contextlib.suppress(AttributeError, OSError):
-        os.nice(10)
+    give_precedence()
     with contextlib.suppress(OSError, StoreBusy, StoreUnusable):
         Catalog(Path(catalog), lambda _line: None).build_words()
 

@@ -46,6 +46,8 @@ _SLICED = 64
 """From so many places on a piece's places are copied as one slice."""
 _TOUCHED_MOST = 16 * 1024 * 1024
 """Bytes of the map that may have been read before they are given back to the system, which keeps them cached."""
+_AROUND = 16 * mmap.PAGESIZE
+"""So much of a file becomes part of a process's memory when it touches one place of it (Linux's usual number)."""
 
 cut = _PIECE.findall
 """Returns the pieces of a text's bytes; joined they are the text."""
@@ -133,6 +135,7 @@ class WordIndex:
         """Return the packed exchanges of a file's transcript; b"" when they aren't here."""
         place, _state = self.files.get(path, (-1, b""))
         for run in np.flatnonzero((self.run_files == place) & (self.run_numbers == number)).tolist():
+            self._touch(1, self._packed)
             return self._packed[self._packed_starts[run] : self._packed_starts[run + 1]].tobytes()
         return b""
 
@@ -196,6 +199,7 @@ class WordIndex:
         open_ones = np.flatnonzero(low < high)
         while len(open_ones):
             middle = (low[open_ones] + high[open_ones]) // 2
+            self._touch(len(middle), self._places)
             before = self._sequence_at(self._places[middle] + 1) < following
             low[open_ones[before]] = middle[before] + 1
             high[open_ones[~before]] = middle[~before]
@@ -204,7 +208,7 @@ class WordIndex:
 
     def _sequence_at(self, places: NDArray[np.int32]) -> NDArray[np.int32]:
         """Return the pieces at these places, the empty one for what is no place."""
-        self._touched += min(len(places) * mmap.PAGESIZE, self._sequence.nbytes)
+        self._touch(len(places), self._sequence)
         pieces: NDArray[np.int32] = self._sequence.take(places, mode="clip")
         pieces[(places < 0) | (places >= len(self._sequence))] = 0
         return pieces
@@ -223,7 +227,12 @@ class WordIndex:
         within = np.arange(int(counts.sum())) + np.repeat(starts - first, counts)
         places = np.concatenate([*parts, self._places[within]])
         self._touched += places.nbytes
+        self._touch(len(starts), self._places)
         return places
+
+    def _touch(self, places: int, of: NDArray[Any]) -> None:
+        """Count what so many single places of an array bring into memory, at most."""
+        self._touched += min(places * _AROUND, of.nbytes)
 
     def _give_back(self) -> None:
         """Let the system take what was read of the map out of this process's memory."""

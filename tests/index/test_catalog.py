@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import msgspec
@@ -112,3 +114,18 @@ def test_a_catalog_that_cannot_be_had_does_nothing_and_says_so(tmp_path: Path, w
 def test_an_empty_batch_makes_no_file(catalog: Catalog) -> None:
     assert catalog.store([])
     assert not catalog._file.path.exists()
+
+
+@pytest.mark.skipif(not Path("/proc/self/autogroup").is_file(), reason="the system has no groups of processes")
+def test_a_process_in_the_background_goes_after_all_others_with_its_whole_group() -> None:
+    code = (
+        "from pathlib import Path; from prima_tui.index.catalog import give_precedence;"
+        " give_precedence(); print(Path('/proc/self/autogroup').read_text())"
+    )
+    mine = Path("/proc/self/autogroup").read_text()
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == mine.split()  # it has no group of its own
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, start_new_session=True
+    )
+    assert done.stdout.split()[1:] == ["nice", "10"]

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prima_tui.errors import StoreUnusable
-from prima_tui.index import word_writer
+from prima_tui.index import word_index, word_writer
 from prima_tui.index.word_index import WordIndex, cut
 from prima_tui.index.word_writer import WordIndexWriter
 from prima_tui.model.many_texts import utf8
@@ -69,3 +69,24 @@ def test_a_file_that_is_not_whole_is_no_index(tmp_path: Path) -> None:
 def test_only_its_owner_can_read_it(tmp_path: Path) -> None:
     written(tmp_path / "words", ["private"])
     assert (tmp_path / "words").stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.skipif(not Path("/proc/self/smaps").is_file(), reason="the system does not tell what is in memory")
+def test_what_searches_read_of_the_file_does_not_stay_in_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(word_index, "_TOUCHED_MOST", 1 << 20)
+    # a word that follows another one, in places all over a file of many megabytes
+    messages = [f"{'filler ' * 200}a{number % 7} b{number % 11} end" for number in range(8_000)]
+    index = written(tmp_path / "words", messages)
+    most = 0
+    for number in range(40):
+        index.holding(f"a{number % 7} b{number % 9}{' ' * (number % 2)}")
+        most = max(most, resident(tmp_path / "words"))
+    assert most < (tmp_path / "words").stat().st_size / 2
+
+
+def resident(path: Path) -> int:
+    """Return how many bytes of a mapped file are in this process's memory."""
+    _before, _path, after = Path("/proc/self/smaps").read_text().partition(str(path))
+    return int(after.split("Rss:", 1)[1].split()[0]) * 1024
