@@ -91,6 +91,9 @@ class ConversationScreen(WorkingScreen):
             return
         typing = time.monotonic() - self._typed_at < _TYPING_SECONDS
         await asyncio.sleep(_PREVIEW_AFTER_TYPING if typing else _PREVIEW_AFTER)
+        # a key since then: its answer comes first, and most often with another session to show
+        while (left := self._typed_at + _PREVIEW_AFTER_TYPING - time.monotonic()) > 0:
+            await asyncio.sleep(left)
         if self._shown_preview[:1] != asked[:1]:
             self.unfolded = self.unfolded._replace(turned=frozenset())
         in_tools = self.answer is not None and self.answer.query != "" and parse(self.answer.query).in_tools

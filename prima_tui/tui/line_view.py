@@ -111,9 +111,15 @@ class LineView(ScrollView, can_focus=True):
             self._painted.clear()
             self.refresh()
             return
+        first = end = 0
         for y in range(self.page_height):
-            if (before := self._painted.get(y)) is not None and before != self._strip_at(top + y, width):
-                self.refresh_lines(top + y)
+            if (before := self._painted.get(y)) is None or before == self._strip_at(top + y, width):
+                continue
+            if y != end and first < end:
+                self.refresh_lines(top + first, end - first)
+            first, end = (first, y + 1) if y == end and first < end else (y, y + 1)
+        if first < end:
+            self.refresh_lines(top + first, end - first)
 
     def notify_style_update(self) -> None:
         """Textual's: styles changed, so cached strips have old colours."""

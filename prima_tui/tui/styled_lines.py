@@ -154,6 +154,8 @@ def cut(text: str, width: int) -> str:
         return text
     if width <= 1:
         return "…"[:width]
+    if (kept := text[: width - 1]).isascii() and kept.isprintable() and text[width - 1 : width].isascii():
+        return kept.rstrip() + "…"  # measured sign by sign it would come to the same
     end = 0
     for _left, right, _size in split_graphemes(text[: width * 4])[0]:
         if cell_len(text[:right]) > width - 1:

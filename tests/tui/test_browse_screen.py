@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import time
 from functools import partial
 from typing import Any
 
@@ -204,6 +205,20 @@ async def test_the_preview_opens_at_the_best_exchange_and_keys_go_through_the_ma
         assert pane.match_place == 1
         await pilot.press("shift+f3")
         assert pane.match_place == pane.document.match_count
+
+
+async def test_no_conversation_is_opened_between_two_keys(memory: Any, make_app: MakeApp) -> None:
+    app = make_app(memory)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settled(pilot, lambda: bool(browse(app)._shown_preview))
+        shown = browse(app)._shown_preview
+        browse(app)._typed_at = time.monotonic() + 60  # a key that comes and comes
+        sessions(app).select(1)
+        await pilot.pause(0.5)
+        assert browse(app)._shown_preview == shown
+        browse(app)._typed_at = 0.0
+        sessions(app).select(2)
+        await settled(pilot, lambda: browse(app)._shown_preview[0] == sessions(app).hits[2].session.key)
 
 
 async def test_scrolling_the_preview_from_the_search_line(memory: Any, make_app: MakeApp) -> None:

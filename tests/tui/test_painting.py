@@ -50,6 +50,7 @@ async def test_the_list_and_the_count_are_written_at_once_and_as_a_frame_would_s
         picture = app.screen._compositor.render_strips()
         for x, y, strip in (*rows.pieces, *counted.pieces):
             assert cells(strip) == cells(picture[y].crop(x, x + strip.cell_length))
+        assert len({y for _x, y, _strip in rows.pieces}) == len(rows.pieces)
         assert len(rows.pieces) > 2 and all(found.content_region.contains(x, y) for x, y, _strip in rows.pieces)
         bar = found.vertical_scrollbar.region.x
         assert all(x + strip.cell_length <= bar for x, _y, strip in rows.pieces)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
@@ -27,6 +28,22 @@ def test_wrapping_loses_nothing_but_white_space(text: str, width: int) -> None:
 @given(texts, st.integers(1, 20))
 def test_a_cut_text_fits(text: str, width: int) -> None:
     assert cell_len(cut(text, width)) <= width
+
+
+@pytest.mark.parametrize(
+    ("text", "width", "wanted"),
+    [
+        ("a plain line of words", 8, "a plain…"),
+        ("a plain line of words", 9, "a plain…"),
+        ("a plain line of words", 2, "a…"),
+        ("abcde\u0301f and more", 6, "abcde\u0301…"),
+        ("ab\u5b57cdefgh", 4, "ab…"),
+    ],
+)
+def test_a_line_is_cut_at_the_last_sign_that_fits_and_a_sign_is_never_divided(
+    text: str, width: int, wanted: str
+) -> None:
+    assert cut(text, width) == wanted
 
 
 def test_a_text_that_fits_is_not_cut() -> None:
