@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from prima_tui.model.hits import Cancel
 from prima_tui.sources.base import SourceFile
 from prima_tui.sources.reading import FileTexts, read_files
-from prima_tui.sources.worker import ReadingProcesses, WorkerFailed
 
 FIRST_BYTES = 256 * 1024
 """Read in this process before anything else, so that the newest sessions are there at once."""
@@ -43,6 +42,8 @@ class Backlog:
             yield from self._from_processes(batches, cancel)
 
     def _from_processes(self, batches: deque[list[SourceFile]], cancel: Cancel) -> Iterator[list[FileTexts]]:
+        from prima_tui.sources.worker import ReadingProcesses, WorkerFailed
+
         try:
             with ReadingProcesses(max(1, min(8, os.cpu_count() or 1))) as processes:
                 for result in processes.results(batches):

@@ -37,6 +37,7 @@ class _Patch(msgspec.Struct, frozen=True):
     library: KeptLibrary
     table: MessageTable
     known: dict[str, KnownFile]
+    """The files as they are now, where anything changed."""
     left_out: tuple[tuple[int, frozenset[int]], ...]
     beside: tuple[WordIndex, ...] = ()
     """The messages that no word index of the catalog holds: those kept beside the sessions, those of what changed."""
@@ -60,64 +61,71 @@ class ByWord(Upkeep):
         with self._refreshing:
             if not self._known and not self._snapshot.complete:
                 self._forgotten_version = self._forgotten.look()
-                if self._take_kept(self._list()):
+                if self._take_kept():
                     return self._snapshot
         return self.refresh()
 
-    def _take_kept(self, files: Mapping[str, SourceFile]) -> bool:
+    def _take_kept(self) -> bool:
         """Have the library as it was kept for searching, with what changed since; False when anything is missing."""
         # lists need none of this
         from prima_tui.kept_words import KeptWords
 
         store = KeptWords(self._last)
         kept = store.load()
-        patch = self._patch_kept(kept, files, store) if kept is not None else None
-        if patch is None:
+        if kept is None:
             return False
-        with self._loading:
-            self._known = patch.known
-            self._table, self.library = patch.table, patch.library
-        self._patch_of_kept = patch
-        warnings = self._all_warnings()
-        self._snapshot = Snapshot((), len(files), len(files), False, tuple(warnings))
+        table = kept.table([*self._word_indexes(), *store.recent()])
+        # the files were being listed until now
+        listing = self._list()
+        if kept.holds(listing):
+            if table is None:
+                self._kept_as_it_is = True
+                return False
+            with self._loading:
+                self._kept, self._table, self.library = kept.files, table, kept.library
+            self._patch_of_kept = _Patch(kept.library, table, {}, kept.left_out)
+            files = kept.count
+        else:
+            patch = self._patch_kept(kept, listing.files, store)
+            if patch is None:
+                return False
+            with self._loading:
+                self._known, self._table, self.library = patch.known, patch.table, patch.library
+            self._patch_of_kept = patch
+            files = len(listing.files)
+        self._snapshot = Snapshot((), files, files, False, tuple(self._all_warnings()))
         return True
+
+    def _word_indexes(self) -> list[WordIndex]:
+        from prima_tui.index.word_indexes import WordIndexes
+
+        return WordIndexes(self._catalog_path.with_name("words"), self._note).all()
 
     def _patch_kept(self, kept: KeptHistory, files: Mapping[str, SourceFile], store: KeptWords) -> _Patch | None:
         """Put what was kept in the state that the files are in; None where that is too much, or can't be told."""
-        from prima_tui.index.messages import MessageTable
-        from prima_tui.index.word_indexes import WordIndexes
-
-        before = {one.file.path: one for one in kept.files}
+        before = {one.file.path: one for one in kept.files.every()}
         changed = [file for path, file in files.items() if path not in before or before[path].file != file]
         gone = [path for path in before if path not in files]
         if not are_few(changed, gone):
             return None
+        replaced_files = {*gone, *(file.path for file in changed)}
         beside = store.recent()
+        table = kept.table([*self._word_indexes(), *beside], replaced_files)
+        if table is None:
+            return None
         batch = self._backlog.read(changed)
-        readings = [texts.reading for texts in batch]
-        related: set[str] = set()
-        if changed or gone:
-            whole = self._with_related(readings, gone, before)
-            if whole is None:
-                return None
-            readings, related = whole
-            beside.append(_index_of(batch))
+        whole = self._with_related([texts.reading for texts in batch], gone, before)
+        if whole is None:
+            return None
+        readings, related = whole
         known = before | {texts.reading.file.path: texts.reading.known for texts in batch}
         for path in gone:
             del known[path]
-        table = MessageTable()
-        table.adopt(kept.parts(without={*gone, *(file.path for file in changed)}))
+        beside.append(_index_of(batch))
         table.reserve((file.path, known[file.path].transcripts) for file in changed)
-        indexes = WordIndexes(self._catalog_path.with_name("words"), self._note).all()
-        table.use([*indexes, *beside], {path: state_of(file) for path, file in files.items()})
-        if not table.is_all_indexed():
-            self._kept_as_it_is = not changed and not gone
-            return None
-        if not changed and not gone:
-            table.leave_out(kept.left_out)
-            return _Patch(kept.library, table, known, kept.left_out)
+        table.look_beside(beside[-1], {file.path: state_of(file) for file in changed})
         made = build_library(self._assembler.assemble(readings), table.part)
-        replaced = kept.library.rows_from(related.union(gone, (file.path for file in changed)))
+        replaced = kept.library.rows_from(related | replaced_files)
         library = kept.library.with_made(replaced, made.entries)
         parts = {number for row in replaced.tolist() for number in kept.library.entries[row].numbers}
         left_out = (*(one for one in kept.left_out if one[0] not in parts), *_left_out_of(made))

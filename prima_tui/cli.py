@@ -177,9 +177,10 @@ def _screen(
 @click.option("--filter", "text", default="", help="Filters as in a search, e.g. 'agent:codex date:<7d'.")
 def sessions(workspace: Path | None, reach: Reach | None, as_json: bool, text: str) -> None:
     """The sessions in scope, newest first."""
+    memory = open_memory(workspace, reach)
+    memory.look_ahead()
     from prima_tui import output, output_text
 
-    memory = open_memory(workspace, reach)
     snapshot, found, warnings = listed(memory, text)
     warnings += [
         f"was this workspace {folder} before? `prima-tui moved-from {shlex.quote(folder)}` takes its sessions in"
@@ -211,9 +212,10 @@ def search(
     budget: float | None,
 ) -> None:
     """Ranked sessions, each with its best exchange."""
+    memory = open_memory(workspace, reach)
+    memory.look_ahead()
     from prima_tui import output, output_text
 
-    memory = open_memory(workspace, reach)
     snapshot = memory.refresh_by_word() if mode == "keyword" else memory.refresh()
     notes = list(memory.settings.problems)
     if mode != "keyword":
@@ -241,14 +243,15 @@ def files(
 
     With --text or --line it is the one edit that a line comes from.
     """
-    from prima_tui import output, output_edits, output_text
-
     memory = open_memory(workspace, reach)
     if text is not None and line is not None:
         raise UsageError("--text and --line ask for the same thing: give one of them")
     path = ""
     if line is not None:
         path, text = _line_on_disk(part, line, memory.scope.workspace)
+    memory.look_ahead()
+    from prima_tui import output, output_edits, output_text
+
     snapshot = memory.refresh()
     warn(list(memory.settings.problems), as_json)
     if text is None:

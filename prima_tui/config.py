@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -148,6 +146,8 @@ def read_table(path: Path, problems: list[str]) -> Mapping[str, Any]:
     """Return what a TOML file holds; nothing for a missing one, and for one that can't be read a line in problems."""
     try:
         with path.open("rb") as file:
+            import tomllib
+
             return tomllib.load(file)
     except (FileNotFoundError, NotADirectoryError):
         pass
@@ -173,6 +173,9 @@ def add_moved_from(workspace: Path, folder: str) -> None:
     Raises UsageError when that folder still exists, PrimaError when the file is of a kind that can't be added to,
     OSError when it can't be written.
     """
+    import json
+    import tomllib
+
     if Path(folder).is_dir():
         raise UsageError(f"{folder} still exists, so it did not become this workspace")
     path = memory_folder(workspace) / "config.toml"

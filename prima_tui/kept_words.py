@@ -24,19 +24,23 @@ from numpy.typing import NDArray
 
 from prima_tui.config import private_folder
 from prima_tui.errors import StoreUnusable
-from prima_tui.index.word_index import WordIndex
+from prima_tui.index.messages import MessageTable
+from prima_tui.index.word_index import WordIndex, path_number, state_number
+from prima_tui.index.word_view import views_of
 from prima_tui.index.word_writer import WordIndexWriter
+from prima_tui.known_files import KeptFiles
 from prima_tui.last_list import LastList, replace_private
+from prima_tui.listing import Listing, packed_states
 from prima_tui.model.on_demand import OnDemand
-from prima_tui.model.session import Session, key64
+from prima_tui.model.session import Session
 from prima_tui.search.columns import Columns, key_number
 from prima_tui.search.library import Entry, Library, newest_first
 from prima_tui.search.splice import Splice
 from prima_tui.sources.assemble import Part
-from prima_tui.sources.base import KnownFile
+from prima_tui.sources.base import KnownFile, state_of
 
 Arrays = Mapping[str, NDArray[Any]]
-_FORMAT = 2
+_FORMAT = 3
 """Raised whenever what stands in the file means something else."""
 
 
@@ -53,8 +57,11 @@ class _Content(msgspec.Struct, frozen=True, array_like=True):
 
     format: int
     made_by: str
-    files: tuple[KnownFile, ...]
-    """The files that the sessions were made of, in the state they were in."""
+    listing: memoryview
+    """The files that the sessions were made of, in the states they were in (:func:`packed_states`)."""
+    files: memoryview
+    """What is known of them, in the order of their paths."""
+    troubled: tuple[KnownFile, ...]
     left_out: list[tuple[int, tuple[int, ...]]]
     arrays: dict[str, tuple[str, memoryview]]
     """Name to type and bytes."""
@@ -82,7 +89,7 @@ class KeptLibrary(Library, frozen=True, dict=True):
 
     def rows_from(self, paths: Iterable[str]) -> NDArray[np.int64]:
         """Return the rows of the sessions that come from any of these files, ascending."""
-        wanted = np.array([_path_number(path) for path in paths], np.uint64)
+        wanted = np.array([path_number(path) for path in paths], np.uint64)
         found: NDArray[np.int64] = np.unique(self.arrays["file_row"][np.isin(self.arrays["file_key"], wanted)])
         return found
 
@@ -142,18 +149,42 @@ class _EntriesByKey(Mapping[tuple[str, str], Entry]):
 class KeptHistory(msgspec.Struct, frozen=True):
     """What was kept."""
 
-    files: tuple[KnownFile, ...]
-    """The files that the sessions were made of, in the state they were in."""
+    listing: memoryview
+    """The files that the sessions were made of, in the states they were in (:func:`packed_states`)."""
+    files: KeptFiles
+    """What is known of them, in the order of their paths."""
     library: KeptLibrary
     left_out: tuple[tuple[int, frozenset[int]], ...]
     """The exchanges (positions by number of the transcript) that don't count."""
+
+    @property
+    def count(self) -> int:
+        """How many files there were."""
+        return len(self.library.arrays["first_part"])
+
+    def holds(self, listing: Listing) -> bool:
+        """Tell whether these are the files there are, all in the states they are in."""
+        return bytes(self.listing) == listing.packed
+
+    def table(self, indexes: Iterable[WordIndex], without: Collection[str] = ()) -> MessageTable | None:
+        """Return the messages of the files, less some of these; None when one is in none of the word indexes."""
+        firsts = self.library.arrays["first_part"]
+        there = firsts >= 0
+        if without:
+            there &= ~np.isin(self.library.arrays["path_key"], [path_number(path) for path in without])
+        views, held = views_of(indexes, self.library.arrays["state_key"][there], firsts[there])
+        if not held.all():
+            return None
+        table = MessageTable(views, lambda: self.parts(without))
+        table.leave_out(self.left_out)
+        return table
 
     def parts(self, without: Collection[str] = ()) -> dict[str, tuple[int, int]]:
         """Return for each file the number of its first transcript in the message table, and how many there are."""
         firsts = self.library.arrays["first_part"].tolist()
         return {
             one.file.path: (first, one.transcripts)
-            for one, first in zip(self.files, firsts, strict=True)
+            for one, first in zip(self.files.every(), firsts, strict=True)
             if first >= 0 and one.file.path not in without
         }
 
@@ -181,7 +212,7 @@ class KeptWords:
                 return None
             arrays = {name: np.frombuffer(data, kind) for name, (kind, data) in content.arrays.items()}
             starts, entries = arrays["entry_starts"], content.entries
-            if len(arrays["first_part"]) != len(content.files) or starts[-1] != len(entries):
+            if starts[-1] != len(entries):
                 return None
 
             def packed(row: int) -> bytes:
@@ -191,17 +222,30 @@ class KeptWords:
                 try:
                     one = _ENTRY.decode(packed(row))
                 except (ValueError, msgspec.MsgspecError) as error:
-                    with contextlib.suppress(OSError):
-                        self.path.unlink()
-                    raise StoreUnusable("a file that saves time was damaged and is removed; search again") from error
+                    raise self._damaged() from error
                 return Entry(one.session, one.parts, one.numbers, one.title, one.paths, "\n".join(one.paths))
 
             library = KeptLibrary(OnDemand(len(starts) - 1, entry), arrays, packed)
-            library.columns  # noqa: B018  (no array is missing)
+            library.columns, arrays["path_key"], arrays["state_key"]
         except (OSError, ValueError, KeyError, IndexError, msgspec.MsgspecError):
             return None
         left_out = tuple((part, frozenset(positions)) for part, positions in content.left_out)
-        return KeptHistory(content.files, library, left_out)
+
+        def files() -> tuple[KnownFile, ...]:
+            try:
+                every = _FILES.decode(content.files)
+            except (ValueError, msgspec.MsgspecError) as error:
+                raise self._damaged() from error
+            if len(every) != len(arrays["first_part"]):
+                raise self._damaged()
+            return every
+
+        return KeptHistory(content.listing, KeptFiles(files, content.troubled), library, left_out)
+
+    def _damaged(self) -> StoreUnusable:
+        with contextlib.suppress(OSError):
+            self.path.unlink()
+        return StoreUnusable("a file that saves time was damaged and is removed; search again")
 
     def recent(self) -> list[WordIndex]:
         """Return the word index of messages that were in none of the catalog's; none where it can't be used."""
@@ -217,7 +261,7 @@ class KeptWords:
         left_out: Iterable[tuple[int, frozenset[int]]],
     ) -> None:
         """Keep a history, where the disk allows it: its files, their parts in the message table, its sessions."""
-        files = tuple(known)
+        files = sorted(known, key=lambda one: one.file.path)
         if isinstance(library, KeptLibrary) and library.packed is not None:
             packed = list(map(library.packed, range(len(library.entries))))
             arrays = dict(library.arrays)
@@ -228,13 +272,16 @@ class KeptWords:
         starts = np.zeros(len(packed) + 1, np.int64)
         np.cumsum([len(one) for one in packed], out=starts[1:])
         arrays["entry_starts"] = starts
-        arrays["first_part"] = np.array(
-            [parts.get(path, (-1, 0))[0] for path in (one.file.path for one in files)], np.int64
-        )
+        paths = [one.file.path for one in files]
+        arrays["first_part"] = np.array([parts.get(path, (-1, 0))[0] for path in paths], np.int64)
+        arrays["path_key"] = np.array(list(map(path_number, paths)), np.uint64)
+        arrays["state_key"] = np.array([state_number(one.file.path, state_of(one.file)) for one in files], np.uint64)
         content = _Content(
             _FORMAT,
             self._last.made_by(),
-            files,
+            memoryview(packed_states(one.file for one in files)),
+            memoryview(msgspec.msgpack.encode(files)),
+            tuple(one for one in files if one.problems),
             [(number, tuple(positions)) for number, positions in left_out if positions],
             {name: (values.dtype.str, memoryview(values.tobytes())) for name, values in arrays.items()},
             memoryview(b"".join(packed)),
@@ -270,13 +317,9 @@ class KeptWords:
                 path.unlink(missing_ok=True)
 
 
-def _path_number(path: str) -> int:
-    return int.from_bytes(key64(path), "little")
-
-
 def _file_columns(entries: Sequence[Entry]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
     """Return the key of each file that a session comes from, and the session's row."""
-    pairs = [(_path_number(path), row) for row, one in enumerate(entries) for path in one.session.paths]
+    pairs = [(path_number(path), row) for row, one in enumerate(entries) for path in one.session.paths]
     keys = np.fromiter((key for key, _row in pairs), np.uint64, len(pairs))
     return keys, np.fromiter((row for _key, row in pairs), np.int64, len(pairs))
 
@@ -286,4 +329,5 @@ def _packed(entry: Entry) -> bytes:
 
 
 _CONTENT = msgspec.msgpack.Decoder(_Content)
+_FILES = msgspec.msgpack.Decoder(tuple[KnownFile, ...])
 _ENTRY = msgspec.msgpack.Decoder(_KeptEntry)

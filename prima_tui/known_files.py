@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -35,6 +35,14 @@ _READ_BYTES = 4 * 1024 * 1024
 """So much of files is read in less time than the database takes to be loaded and asked."""
 
 
+class KeptFiles(msgspec.Struct, frozen=True):
+    """Files that were kept: thousands of them, of which a search by word needs none."""
+
+    every: Callable[[], Sequence[KnownFile]]
+    troubled: tuple[KnownFile, ...]
+    """Those of which something could not be read."""
+
+
 class KnownFiles:
     """What is known of files, and the sessions that were made of them."""
 
@@ -48,8 +56,9 @@ class KnownFiles:
         self._log = log
         self._catalog_path = catalog
         self._backlog = Backlog(self._without_forgotten, self._note)
-        self._known: dict[str, KnownFile] = {}
-        """The files that the library is made of, by path."""
+        self._files: dict[str, KnownFile] = {}
+        self._kept: KeptFiles | None = None
+        """Those files as long as nobody asked for one of them."""
         self._waiting: dict[str, FileTexts] = {}
         """What the catalog is still to take, by path."""
         self._readings: dict[str, FileReading] = {}
@@ -59,6 +68,23 @@ class KnownFiles:
         self._table: MessageTable | None = None
         self._loading = threading.RLock()
         self._snapshot = Snapshot()
+
+    @property
+    def _known(self) -> dict[str, KnownFile]:
+        """The files that the library is made of, by path. Raises StoreUnusable when what was kept is damaged."""
+        with self._loading:
+            if self._kept is not None:
+                self._files, self._kept = {one.file.path: one for one in self._kept.every()}, None
+            return self._files
+
+    @_known.setter
+    def _known(self, files: dict[str, KnownFile]) -> None:
+        self._files, self._kept = files, None
+
+    def _troubled(self) -> Iterable[KnownFile]:
+        """Return the files of which something could not be read."""
+        kept = self._kept
+        return kept.troubled if kept is not None else [one for one in self._files.values() if one.problems]
 
     @property
     def table(self) -> MessageTable:
@@ -171,8 +197,11 @@ class KnownFiles:
 
         What can be had from neither is left out.
         """
-        pairs = [(path, number) for path, number in dict.fromkeys(wanted) if path in self._known]
+        pairs = list(dict.fromkeys(wanted))
         found = self._indexed_exchanges(pairs)
+        if len(found) == len(pairs):
+            return found
+        pairs = [pair for pair in pairs if pair[0] in self._known]
         files = {path: self._known[path].file for path, number in pairs if (path, number) not in found}
         if "_catalog" not in vars(self) and sum(file.size for file in files.values()) <= _READ_BYTES:
             found |= self._read_exchanges(files.values())

@@ -134,6 +134,13 @@ class LastList:
         )
         return hashlib.blake2b(repr(facts).encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
 
+    def size(self) -> int:
+        """Return the size of what was kept in bytes, 0 without it."""
+        try:
+            return self.path.stat().st_size
+        except OSError:
+            return 0
+
     def forget(self) -> None:
         """Remove the lists of every scope. Raises OSError."""
         for path in self.path.parent.glob("*"):

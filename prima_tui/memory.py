@@ -31,7 +31,6 @@ from prima_tui.model.hits import (
 )
 from prima_tui.model.reach import Reach
 from prima_tui.model.session import Session, ToolUse
-from prima_tui.resume import plan_resume
 from prima_tui.sources.places import inside
 
 if TYPE_CHECKING:
@@ -78,6 +77,13 @@ class Memory(FileHistory):
         """Read the newest sessions, and no more, where there is neither a list nor a catalog of an earlier time."""
         if self._last.load() is None:
             self._open().glance()
+
+    def look_ahead(self) -> None:
+        """Begin to look at the files, in a process that does this alone, if there are many.
+
+        For a program with one thread that is going to :meth:`refresh` and has more to load meanwhile.
+        """
+        self._open().look_ahead()
 
     def refresh(self, report: Callable[[Snapshot], None] | None = None, cancel: Cancel | None = None) -> Snapshot:
         """Bring the sessions up to date with the files; ``report`` is called now and then while a backlog is read.
@@ -143,6 +149,8 @@ class Memory(FileHistory):
 
     def resume_plan(self, session: Session, *, fork: bool = False) -> ResumePlan:
         """Return what resuming the session, or with ``fork`` a copy of it, will run and what stands against it."""
+        from prima_tui.resume import plan_resume
+
         return plan_resume(
             session,
             self.scope.env,

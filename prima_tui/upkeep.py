@@ -12,8 +12,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from prima_tui.forgotten import Forgotten
+from prima_tui.forked import Forked
 from prima_tui.known_files import FEW_BYTES, KnownFiles
 from prima_tui.last_list import LastList
+from prima_tui.listing import Listing, Problems, list_files
 from prima_tui.model.hits import Cancel, Snapshot
 from prima_tui.model.query import is_hidden
 from prima_tui.related import related_files, summaries_cross
@@ -30,6 +32,8 @@ _REPORT_TIMES = 5
 _STORE_SECONDS = 2.0
 FEW_FILES = 200
 """After a change of no more only the sessions that it concerns are put together anew."""
+_LONG_LIST_BYTES = 1024 * 1024
+"""Size of the list of last time: of a shorter one the files are listed sooner than a process is copied."""
 _KEEP_SECONDS = 60.0
 """While files change again and again, the list for the next start is written at most so often."""
 
@@ -51,8 +55,19 @@ class Upkeep(KnownFiles):
         self._assembler = Assembler(scope, self._sources)
         self._first: list[FileTexts] = []
         """The newest files, read before anything else; the catalog doesn't have them yet."""
-        self._listed: dict[str, list[Problem]] = {}
+        self._listed: Problems = {}
+        self._ahead: Forked | None = None
         self._refreshing = threading.Lock()
+
+    def look_ahead(self) -> None:
+        """Begin to list the files beside this process, if there may be thousands; the next look at them waits for that.
+
+        What else it takes to answer can be loaded meanwhile.
+        """
+        with self._refreshing:
+            if self._last.size() >= _LONG_LIST_BYTES and self._ahead is None:
+                self._forgotten.look()
+                self._ahead = Forked.start(lambda: self._listing().sent())
 
     @property
     def snapshot(self) -> Snapshot:
@@ -73,7 +88,7 @@ class Upkeep(KnownFiles):
             if self._known or self._snapshot.complete or self._has_catalog():
                 return
             self._forgotten_version = self._forgotten.look()
-            files = self._list()
+            files = self._list().files
             newest = sorted(files.values(), key=_age)
             first = next(iter(self._backlog.batches(newest, Cancel())), [])
             self._first = first
@@ -94,8 +109,8 @@ class Upkeep(KnownFiles):
             self._store_waiting()
             if self._forgotten_version != self._forgotten.look():
                 self._read_again()
-            files = self._list()
             whole = self._snapshot.complete or self._take_over()
+            files = self._list().files
             changed = [file for file in files.values() if not self._is_current(file)]
             gone = [path for path in self._known if path not in files]
             if not changed and not gone and whole:
@@ -176,19 +191,15 @@ class Upkeep(KnownFiles):
         whole = [*readings, *self._current_readings(before[path].file for path in related)]
         return None if summaries_cross(whole, gone, before) else (whole, related)
 
-    def _list(self) -> dict[str, SourceFile]:
-        files: dict[str, SourceFile] = {}
-        self._listed = {}
-        for source in self._sources.values():
-            problems: list[Problem] = []
-            try:
-                for file in source.files(self.scope, problems):
-                    if not self._forgotten.holds_file(file.path):
-                        files[file.path] = file
-            except Exception as error:  # a fault of one source must not cost the others
-                problems.append(Problem(f"can't be listed: {type(error).__name__}: {error}"[:200], source.id))
-            self._listed[source.id] = problems
-        return files
+    def _list(self) -> Listing:
+        ahead, self._ahead = self._ahead, None
+        sent = ahead.result() if ahead is not None else None
+        listing = Listing.received(sent) if sent is not None else self._listing()
+        self._listed = listing.problems
+        return listing
+
+    def _listing(self) -> Listing:
+        return list_files(self._sources, self.scope, self._forgotten.holds_file)
 
     def _read(
         self, waiting: Sequence[SourceFile], total: int, report: Callable[[Snapshot], None] | None, cancel: Cancel
@@ -264,8 +275,8 @@ class Upkeep(KnownFiles):
     def _warnings(self) -> dict[str, list[str]]:
         """Return for each source what could not be listed or read, a line each."""
         problems = {source: list(self._listed.get(source, ())) for source in self._sources}
-        for known in self._known.values():
-            if known.problems and known.file.source in problems:
+        for known in self._troubled():
+            if known.file.source in problems:
                 problems[known.file.source] += known.problems
         return {source: warning_lines(source, found) for source, found in problems.items()}
 

@@ -115,6 +115,17 @@ def test_only_what_is_found_is_read(kept: World) -> None:
     memory.close()
 
 
+def test_while_no_file_changed_none_is_asked_for(kept: World) -> None:
+    memory = kept.memory()
+    memory.refresh_by_word()
+    hits = memory.search("bedroom", "keyword", limit=20).hits
+    assert all(hit.exchange for hit in hits)
+    assert memory._open()._kept is not None
+    assert "_files" not in vars(memory._open().table)
+    assert all("files" not in vars(view.index) for view in memory._open().table._views)
+    memory.close()
+
+
 def test_a_file_that_changed_came_or_went_is_searched_as_it_is(kept: World) -> None:
     path = kept.claude("b", [Turn("Where is the window?", "There is none.")])
     assert {hit.session.id for hit in by_word(kept, "window").hits} == {session_id("b")}
@@ -256,6 +267,18 @@ def test_what_was_forgotten_is_not_found(kept: World) -> None:
 def test_what_is_not_whole_is_not_used(kept: World, damage: bytes | None) -> None:
     path = path_of(kept.memory())
     path.write_bytes(path.read_bytes()[:-200] if damage is None else damage)
+    assert by_word(kept, "bedroom", kept=False) == whole(kept, "bedroom")
+
+
+def test_files_that_are_damaged_in_it_cost_one_search(kept: World) -> None:
+    path = path_of(kept.memory())
+    content = path.read_bytes()
+    place = content.index(b"\xabtranscripts")
+    path.write_bytes(content[:place] + b"\xff" * 12 + content[place + 12 :])
+    kept.claude("b", [Turn("Where is the window?", "There is none.")])
+    with pytest.raises(StoreUnusable, match="search again"):
+        by_word(kept, "bedroom")
+    assert not path.exists()
     assert by_word(kept, "bedroom", kept=False) == whole(kept, "bedroom")
 
 

@@ -7,8 +7,11 @@ contains the word" is plain substring search.
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from prima_tui.sources.reading import Messages
 
@@ -24,28 +27,46 @@ _ROWS_AT_ONCE = 4_000
 """Rows of one statement: while its values are handed over no other thread runs."""
 
 
+class _Files(msgspec.Struct):
+    """Which files are known to a table."""
+
+    parts: dict[str, tuple[int, int]]
+    """For each path the number of its first transcript, and how many there are."""
+    indexed: set[str]
+    """The files whose messages word indexes hold."""
+    next: int
+    """The number that the next transcript gets."""
+
+
 class MessageTable:
     """The messages of every transcript that is known, each transcript under a number of its own (its part).
 
     Safe to use from several threads: every call works on a cursor of its own.
     """
 
-    def __init__(self) -> None:
+    def __init__(
+        self, views: Iterable[WordView] = (), parts: Callable[[], dict[str, tuple[int, int]]] | None = None
+    ) -> None:
+        """``views`` are word indexes that hold every message of the files of ``parts``, under the numbers it returns.
+
+        It is asked for when somebody wants to know of a file: a search of words alone doesn't.
+        """
+        self._first_parts = parts
         self._connection: duckdb.DuckDBPyConnection | None = None
         self._left_out: list[tuple[int, int]] = []
         self._lock = threading.RLock()
-        self._parts: dict[str, tuple[int, int]] = {}
-        """For each path the number of its first transcript, and how many there are."""
-        self._next = 0
         self._plain: set[str] = set()
         """The files whose messages are in the table itself."""
-        self._views: tuple[WordView, ...] = ()
+        self._views: tuple[WordView, ...] = tuple(views)
         """The word indexes in which the messages of all others are looked for."""
-        self._indexed: set[str] = set()
-        """The files whose messages they hold."""
         self._swapping = threading.Lock()
         self._swaps = 0
         self._plain_size: int | None = None
+
+    @cached_property
+    def _files(self) -> _Files:
+        parts = self._first_parts() if self._first_parts else {}
+        return _Files(parts, set(parts), max((first + count for first, count in parts.values()), default=0))
 
     @property
     def connection(self) -> duckdb.DuckDBPyConnection:
@@ -69,7 +90,7 @@ class MessageTable:
 
     def part(self, path: str, number: int) -> int | None:
         """Return the number of a file's transcript, None when its messages aren't here."""
-        first, count = self._parts.get(path, (0, 0))
+        first, count = self._files.parts.get(path, (0, 0))
         return first + number if number < count else None
 
     def reserve(self, files: Iterable[tuple[str, int]]) -> None:
@@ -80,23 +101,17 @@ class MessageTable:
             for path, count in files:
                 self._numbers(path, count)
 
-    def adopt(self, parts: Mapping[str, tuple[int, int]]) -> None:
-        """Give the transcripts of files the numbers that they had before: path to the first one, and how many."""
-        with self._lock:
-            self._parts.update(parts)
-            self._next = max((self._next, *(first + count for first, count in parts.values())))
-
     def parts(self) -> dict[str, tuple[int, int]]:
         """Return for each path the number of its first transcript, and how many there are."""
         with self._lock:
-            return dict(self._parts)
+            return dict(self._files.parts)
 
     def _numbers(self, path: str, count: int) -> range:
         """Return the numbers of a file's transcripts: those it has, else new ones."""
-        if path not in self._parts:
-            self._parts[path] = (self._next, count)
-            self._next += count
-        first, count = self._parts[path]
+        if path not in self._files.parts:
+            self._files.parts[path] = (self._files.next, count)
+            self._files.next += count
+        first, count = self._files.parts[path]
         return range(first, first + count)
 
     def take(self, store: duckdb.DuckDBPyConnection, files: Sequence[tuple[int, str, int]]) -> None:
@@ -148,7 +163,7 @@ class MessageTable:
                 cursor.execute("COMMIT")
 
     def _count(self, path: str) -> int:
-        return self._parts.get(path, (0, 0))[1]
+        return self._files.parts.get(path, (0, 0))[1]
 
     def remove(self, paths: Iterable[str]) -> None:
         """Remove the messages of files."""
@@ -160,9 +175,9 @@ class MessageTable:
         self._plain_size = None
 
     def _remove(self, paths: Iterable[str]) -> None:
-        known = {path: self._parts.pop(path) for path in paths if path in self._parts}
+        known = {path: self._files.parts.pop(path) for path in paths if path in self._files.parts}
         self._remove_plain(known)
-        self._indexed.difference_update(known)
+        self._files.indexed.difference_update(known)
         self._views = tuple(view.without(known) if known else view for view in self._views)
 
     def _remove_plain(self, files: Mapping[str, tuple[int, int]]) -> None:
@@ -184,8 +199,8 @@ class MessageTable:
         from prima_tui.index.word_view import view_of
 
         with self._lock, self._swapping:
-            before = self._indexed
-            firsts = {path: first for path, (first, _count) in self._parts.items()}
+            before = self._files.indexed
+            firsts = {path: first for path, (first, _count) in self._files.parts.items()}
             views: list[WordView] = []
             for index in indexes:
                 view, held = view_of(index, firsts, states, self._left_out)
@@ -194,17 +209,29 @@ class MessageTable:
                 views += [view] if held else []
             self._swaps += 1
             self._views = tuple(views)
-            self._indexed = self._parts.keys() - firsts.keys()
-            self._remove_plain({path: self._parts[path] for path in self._plain & self._indexed})
-            return before - self._indexed
+            self._files.indexed = self._files.parts.keys() - firsts.keys()
+            self._remove_plain({path: self._files.parts[path] for path in self._plain & self._files.indexed})
+            return before - self._files.indexed
+
+    def look_beside(self, index: WordIndex, states: Mapping[str, bytes]) -> None:
+        """Look for messages in one more word index, as far as it holds files in the given states that none holds."""
+        from prima_tui.index.word_view import view_of
+
+        with self._lock, self._swapping:
+            files = self._files
+            firsts = {path: files.parts[path][0] for path in states if path in files.parts.keys() - files.indexed}
+            view, held = view_of(index, firsts, states, self._left_out)
+            self._swaps += 1
+            self._views = (*self._views, view)
+            files.indexed.update(held)
 
     def is_indexed(self, path: str) -> bool:
         """Tell whether a file's messages are looked for in a word index."""
-        return path in self._indexed
+        return path in self._files.indexed
 
     def is_all_indexed(self) -> bool:
         """Tell whether the messages of every file are looked for in a word index."""
-        return len(self._indexed) == len(self._parts)
+        return len(self._files.indexed) == len(self._files.parts)
 
     def plain_bytes(self) -> int:
         """Return the size of the text that every search looks through, since no word index holds it."""
@@ -227,7 +254,7 @@ class MessageTable:
     def plain_messages(self, path: str) -> dict[int, list[tuple[int, str]]]:
         """Return the messages (position, folded text) of such a file, by the number of the transcript."""
         with self._lock:
-            first, count = self._parts.get(path, (0, 0))
+            first, count = self._files.parts.get(path, (0, 0))
             rows = (
                 self.connection.cursor()
                 .execute(

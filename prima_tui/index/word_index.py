@@ -19,7 +19,7 @@ from __future__ import annotations
 import contextlib
 import mmap
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
@@ -30,13 +30,14 @@ from numpy.typing import NDArray
 
 from prima_tui.errors import StoreUnusable
 from prima_tui.model.many_texts import SortedTexts, utf8
+from prima_tui.model.session import key64
 
 Flags = NDArray[np.bool_]
 Rows = NDArray[np.int64]
 
 BLOCK = 16
 """Every message begins at a multiple of so many pieces, and at least one empty piece follows it."""
-MAGIC = b"prima-tui words 3\n"
+MAGIC = b"prima-tui words 4\n"
 ALIGNMENT = 64
 # A piece begins with a letter, digit or sign beyond ASCII after something else, and with each Chinese or Japanese
 # character (UTF-8: three bytes, the first of them E3 to E9), since no spaces stand between those.
@@ -60,8 +61,8 @@ class Header(msgspec.Struct):
     """Bytes of the whole file, so that one that was cut short is told."""
     arrays: dict[str, tuple[str, int, int]]
     """Name to type, offset, count."""
-    files: list[tuple[str, bytes]]
-    """Path and state of each file whose messages are here."""
+    files: bytes
+    """Path and state of each file whose messages are here, packed: a search needs none of them."""
     frequent: list[bytes]
     """Words that stand at so many places that their messages were worked out beforehand."""
 
@@ -75,12 +76,15 @@ class WordIndex:
     def __init__(
         self,
         arrays: Arrays,
-        files: Sequence[tuple[str, bytes]],
+        files: Callable[[], Sequence[tuple[str, bytes]]],
         frequent: Sequence[bytes] = (),
         mapped: mmap.mmap | None = None,
         path: Path | None = None,
     ) -> None:
-        """Take the arrays as a file names them. Raises KeyError when one is missing."""
+        """Take the arrays as a file names them; ``files`` is asked for path and state of each file when that is needed.
+
+        Raises KeyError when an array is missing.
+        """
         self._pieces = SortedTexts(arrays["piece_data"], arrays["piece_starts"])
         self._sequence = arrays["sequence"]
         self._places = arrays["places"]
@@ -94,6 +98,10 @@ class WordIndex:
         """For each run the place of its file among ``files``."""
         self.run_numbers: NDArray[np.int32] = arrays["run_numbers"]
         """For each run which of the file's transcripts it is."""
+        self.file_keys: NDArray[np.uint64] = arrays["file_keys"]
+        """For each file a number that stands for its path (:func:`path_number`)."""
+        self.state_keys: NDArray[np.uint64] = arrays["state_keys"]
+        """For each file a number that stands for its path and the state it was in (:func:`state_number`)."""
         self._packed: NDArray[np.uint8] = arrays["packed"]
         self._packed_starts: Rows = arrays["packed_starts"]
         self._frequent = {word: number for number, word in enumerate(frequent)}
@@ -122,18 +130,22 @@ class WordIndex:
                 name: np.frombuffer(mapped, kind, count, offset) if count else np.zeros(0, kind)
                 for name, (kind, offset, count) in header.arrays.items()
             }
-            return cls(arrays, header.files, header.frequent, mapped, path)
+            return cls(arrays, lambda: _FILES.decode(header.files), header.frequent, mapped, path)
         except (OSError, ValueError, KeyError, msgspec.MsgspecError) as error:
             raise StoreUnusable(f"{path} can't be used: {error}") from error
 
     @cached_property
     def files(self) -> dict[str, tuple[int, bytes]]:
         """Path of each file whose messages are here to its place among them, and its state."""
-        return {path: (place, state) for place, (path, state) in enumerate(self._files)}
+        return {path: (place, state) for place, (path, state) in enumerate(self._files())}
+
+    def place_of(self, path: str) -> int:
+        """Return the place of a file among those whose messages are here, -1 for none of them."""
+        return next(iter(np.flatnonzero(self.file_keys == path_number(path)).tolist()), -1)
 
     def exchanges(self, path: str, number: int) -> bytes:
         """Return the packed exchanges of a file's transcript; b"" when they aren't here."""
-        place, _state = self.files.get(path, (-1, b""))
+        place = self.place_of(path)
         for run in np.flatnonzero((self.run_files == place) & (self.run_numbers == number)).tolist():
             self._touch(1, self._packed)
             return self._packed[self._packed_starts[run] : self._packed_starts[run + 1]].tobytes()
@@ -141,7 +153,7 @@ class WordIndex:
 
     def messages(self, path: str) -> Iterator[tuple[int, list[tuple[int, str]], bytes]]:
         """Yield each transcript of a file as it was added: number, messages, packed exchanges."""
-        place, _state = self.files.get(path, (-1, b""))
+        place = self.place_of(path)
         for run in np.flatnonzero(self.run_files == place).tolist():
             number = int(self.run_numbers[run])
             first, end = np.searchsorted(self.runs, (run, run + 1)).tolist()
@@ -240,3 +252,16 @@ class WordIndex:
             self._touched = 0
             with contextlib.suppress(OSError):
                 self._mapped.madvise(mmap.MADV_DONTNEED)
+
+
+def path_number(path: str) -> np.uint64:
+    """Return the number that stands for a file (collisions are as unlikely as for any 64-bit hash)."""
+    return np.uint64(int.from_bytes(key64(path), "little"))
+
+
+def state_number(path: str, state: bytes) -> np.uint64:
+    """Return the number that stands for a file in one state."""
+    return path_number(f"{path}\0{state.decode('latin-1')}")
+
+
+_FILES = msgspec.msgpack.Decoder(list[tuple[str, bytes]])

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from prima_tui.index.part_matches import PartMatches, no_matches
-from prima_tui.index.word_index import Flags, WordIndex
+from prima_tui.index.word_index import Flags, WordIndex, path_number
 
 Whole = NDArray[np.int64]
 _NEVER = np.int64(1) << 32
@@ -29,9 +29,8 @@ class WordView:
 
     def without(self, paths: Collection[str]) -> WordView:
         """Return the view without the messages of some files."""
-        places = [self.index.files[path][0] for path in paths if path in self.index.files]
         parts = self._parts.copy()
-        parts[places] = -1
+        parts[np.isin(self.index.file_keys, np.array([path_number(path) for path in paths], np.uint64))] = -1
         return WordView(self.index, parts, self._left_out)
 
     def leaving_out(self, left_out: Sequence[tuple[int, int]]) -> WordView:
@@ -40,7 +39,7 @@ class WordView:
 
     def exchanges(self, path: str, number: int) -> bytes:
         """Return the packed exchanges of a file's transcript, b"" when the file isn't one of these."""
-        place, _state = self.index.files.get(path, (-1, b""))
+        place = self.index.place_of(path)
         return self.index.exchanges(path, number) if place >= 0 and self._parts[place] >= 0 else b""
 
     def find(self, words: Sequence[str], whole: str, within: Collection[int] | None) -> PartMatches:
@@ -107,3 +106,23 @@ def view_of(
             parts[place] = firsts[path]
             held.append(path)
     return WordView(index, parts, left_out), held
+
+
+def views_of(
+    indexes: Iterable[WordIndex], states: NDArray[np.uint64], firsts: Whole
+) -> tuple[list[WordView], NDArray[np.bool_]]:
+    """Return the views in which files in these states count, each in the first index that holds it.
+
+    ``states`` are their numbers (:func:`prima_tui.index.word_index.state_number`), ``firsts`` their parts. Also
+    returned is which of them an index holds.
+    """
+    views = []
+    held = np.zeros(len(states), np.bool_)
+    for index in indexes:
+        _same, places, rows = np.intersect1d(index.state_keys, states, return_indices=True)
+        new = ~held[rows]
+        parts = np.full(len(index.state_keys), -1, np.int64)
+        parts[places[new]] = firsts[rows[new]]
+        held[rows] = True
+        views += [WordView(index, parts)] if new.any() else []
+    return views, held

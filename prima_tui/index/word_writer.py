@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from prima_tui.index.word_index import ALIGNMENT, BLOCK, MAGIC, Header, WordIndex, cut
+from prima_tui.index.word_index import ALIGNMENT, BLOCK, MAGIC, Header, WordIndex, cut, path_number, state_number
 from prima_tui.model.many_texts import utf8
 
 _SORTED_AT_ONCE = 1 << 21
@@ -72,12 +72,12 @@ class WordIndexWriter:
     def write(self, path: Path, files: Sequence[tuple[str, bytes]]) -> None:
         """Write the index of what was added. Raises OSError."""
         arrays, frequent = self._made(files)
-        _write(path, Header(0, {}, list(files), [utf8(word) for word in frequent]), arrays)
+        _write(path, Header(0, {}, msgspec.msgpack.encode(files), [utf8(word) for word in frequent]), arrays)
 
     def index(self, files: Sequence[tuple[str, bytes]]) -> WordIndex:
         """Return the index of what was added, in memory. Raises OSError."""
         arrays, frequent = self._made(files)
-        return WordIndex(arrays, files, [utf8(word) for word in frequent])
+        return WordIndex(arrays, lambda: files, [utf8(word) for word in frequent])
 
     def _made(self, files: Sequence[tuple[str, bytes]]) -> tuple[dict[str, NDArray[np.generic]], list[str]]:
         """Return the index's arrays, and its frequent words."""
@@ -101,13 +101,15 @@ class WordIndexWriter:
             "runs": np.array(self._runs, np.int32),
             "run_files": np.array(self._run_files, np.int32),
             "run_numbers": np.array(self._run_numbers, np.int32),
+            "file_keys": np.array([path_number(path) for path, _state in files], np.uint64),
+            "state_keys": np.array([state_number(*file) for file in files], np.uint64),
             "packed": self._packed_bytes(),
             "packed_starts": np.array(self._packed_starts, np.int64),
         }
         frequent = [*_frequent_inside(pieces, counts), *_frequent_between(pieces, sequence)]
         arrays["frequent_sets"] = np.zeros(0, np.uint8)
         if frequent:
-            index = WordIndex(arrays, files)
+            index = WordIndex(arrays, lambda: files)
             arrays["frequent_sets"] = np.concatenate([np.packbits(index.holding(word)) for word in frequent])
         return arrays, frequent
 

@@ -6,7 +6,12 @@ arguments) or an object with the methods of :class:`prima_tui.sources.base.Sourc
 
 from __future__ import annotations
 
+import os
+import sys
+from collections.abc import Iterable
 from functools import cache
+from importlib.machinery import PathFinder
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from prima_tui.sources.base import Problem, Source
@@ -50,11 +55,9 @@ def source_by_id(identifier: str) -> Source:
 @cache
 def _loaded() -> tuple[tuple[Source, ...], tuple[Problem, ...]]:
     """Load every source once per process."""
-    from importlib.metadata import entry_points
-
     sources = list(builtin_sources())
     problems: list[Problem] = []
-    for point in sorted(entry_points(group=GROUP), key=lambda each: (each.name, each.value)):
+    for point in sorted(_registered(), key=lambda each: (each.name, each.value)):
         try:
             source = _source_of(point, {each.id for each in sources})
         # whatever goes wrong in another package must cost its own source only
@@ -65,6 +68,40 @@ def _loaded() -> tuple[tuple[Source, ...], tuple[Problem, ...]]:
         else:
             sources.append(source)
     return tuple(sources), tuple(problems)
+
+
+def _registered() -> Iterable[EntryPoint]:
+    """Return the entry points of other packages.
+
+    Python's own way to them takes longer to load than most commands need for the rest, so it is gone only where there
+    may be any.
+    """
+    if not _may_be_registered():
+        return ()
+    from importlib.metadata import entry_points
+
+    return entry_points(group=GROUP)
+
+
+def _may_be_registered() -> bool:
+    """Tell whether a package that is installed as usual names the group, or one may be installed in another manner."""
+    if any(hasattr(finder, "find_distributions") and finder is not PathFinder for finder in sys.meta_path):
+        return True
+    for folder in dict.fromkeys(sys.path):
+        try:
+            names = os.listdir(folder or ".")
+        except FileNotFoundError:
+            continue
+        except OSError:
+            return True  # an archive, or something else that only Python knows how to look into
+        for name in names:
+            if name.endswith(".egg"):
+                return True
+            if name.endswith((".dist-info", ".egg-info")):
+                path = f"{folder or '.'}/{name}/entry_points.txt"
+                if os.access(path, os.F_OK) and GROUP.encode() in Path(path).read_bytes():
+                    return True
+    return False
 
 
 def _source_of(point: EntryPoint, taken: set[str]) -> Source:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import pickle
+import subprocess
+import sys
 from collections.abc import Iterator
 from importlib.metadata import EntryPoint, EntryPoints
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -44,6 +48,7 @@ def plugged(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 
     def plug(**values: str) -> None:
         points = EntryPoints(EntryPoint(name, value, registry.GROUP) for name, value in values.items())
+        monkeypatch.setattr(registry, "_may_be_registered", lambda: True)
         monkeypatch.setattr("importlib.metadata.entry_points", lambda group: points.select(group=group))
 
     plug()
@@ -96,3 +101,25 @@ def test_a_broken_plug_in_is_a_problem_and_costs_no_other_source(plugged: Any, v
     assert problem.what.startswith("source can't be loaded: ")
     assert reason in problem.what
     assert problem.path == f"bad = {value}"
+
+
+def test_a_package_that_is_installed_is_found(tmp_path: Path) -> None:
+    installed = tmp_path / "site" / "another-1.0.dist-info"
+    installed.mkdir(parents=True)
+    (installed / "METADATA").write_text("Metadata-Version: 2.1\nName: another\nVersion: 1.0\n")
+    (installed / "entry_points.txt").write_text("[prima_tui.sources]\nanother = no_such_package:Source\n")
+    code = (
+        "import sys\n"
+        "from prima_tui.sources.registry import all_sources\n"
+        "problems = []\n"
+        "all_sources(problems)\n"
+        "print([one.path for one in problems], 'importlib.metadata' in sys.modules)"
+    )
+
+    def run(folder: Path) -> str:
+        path = os.pathsep.join(map(str, (folder, Path(registry.__file__).parents[2])))
+        env = {**os.environ, "PYTHONPATH": path}
+        return subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True).stdout
+
+    assert run(tmp_path / "site") == "['another = no_such_package:Source'] True\n"
+    assert run(tmp_path) == "[] False\n", "what takes long to load is not loaded for nothing"
