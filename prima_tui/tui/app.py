@@ -33,7 +33,7 @@ from prima_tui.tui.outcome import PickResult, SessionPlace
 from prima_tui.tui.plain_terminal import AsciiFilter
 from prima_tui.tui.remembered import remembered
 from prima_tui.tui.resuming import Run, run_command
-from prima_tui.tui.search_line import SearchInput
+from prima_tui.tui.search_input import SearchInput
 from prima_tui.tui.terminal import copy_by_tmux
 from prima_tui.tui.themes import DARK, OWN_THEMES, variable_defaults
 from prima_tui.tui.threads import ScreenThreads

@@ -5,12 +5,10 @@ from __future__ import annotations
 import os
 from typing import ClassVar
 
-from textual import events
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
-from textual.strip import Strip
 from textual.timer import Timer
 from textual.widgets import Input, Static
 
@@ -31,53 +29,17 @@ from prima_tui.tui.messages import (
     SearchesWanted,
 )
 from prima_tui.tui.painting import paint_now
-from prima_tui.tui.palette import layers
-from prima_tui.tui.plain_input import PlainInput, editing_keys
 from prima_tui.tui.plain_terminal import moves_less
 from prima_tui.tui.query_choices import QueryChoice, QueryChoices
 from prima_tui.tui.query_colours import QueryHighlighter, QuerySuggester
 from prima_tui.tui.search_chips import KINDS_SHOWN, Chip, mode_text, placeholder_text, scope_text
+from prima_tui.tui.search_input import SearchInput
 
-STYLES = ("filter", "bad", "phrase")
 # Columns from which the count is said in words.
 _ROOMY = 100
-_LONGEST_PASTE = 10_000
 _SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 # Shorter waits are not noticed as waits; a spinner for them would only flicker.
 _SPINNER_AFTER = 0.15
-
-
-class SearchInput(PlainInput, inherit_bindings=False):
-    """The text field. Keys that move in a list are left to the screen."""
-
-    BINDING_GROUP_TITLE = "Search"
-    HELP = """
-    ## Search
-
-    Type what you remember: words are found inside longer words, and by what they mean unless the mode is `keyword`.
-    Enter resumes what is selected.
-    """
-    BINDINGS: ClassVar[list[BindingType]] = editing_keys()
-    _colours_stale = True
-
-    def notify_style_update(self) -> None:
-        """Textual's: the theme's colours may be others."""
-        super().notify_style_update()
-        self._colours_stale = True
-
-    def render_line(self, y: int) -> Strip:
-        """Textual's: draw the field, filters in colour."""
-        if self._colours_stale and isinstance(self.highlighter, QueryHighlighter):
-            self.highlighter.styles = layers(self, "query", STYLES)
-            self._colours_stale = False
-        return super().render_line(y)
-
-    def _on_paste(self, event: events.Paste) -> None:
-        """Textual's, which would take the first line only: all lines, as one."""
-        event.stop()
-        event.prevent_default()
-        if text := " ".join(event.text[:_LONGEST_PASTE].split()):
-            self.replace(text, *self.selection)
 
 
 class SearchLine(Vertical):
@@ -121,10 +83,10 @@ class SearchLine(Vertical):
                 query,
                 placeholder=placeholder_text(self.app.size.width),
                 highlighter=QueryHighlighter(lambda query: bool(self.suggester.choices(query))),
-                suggester=self.suggester,
                 select_on_focus=False,
                 id="query",
             )
+            field.completer = self.suggester
             field.cursor_blink = self.app.animation_level == "full"
             yield field
             yield Clickable(ClearWanted, "✕" if query else "", id="clear", tooltip="Empty the search line")
@@ -154,6 +116,13 @@ class SearchLine(Vertical):
             )
         yield QueryChoices(id="choices")
 
+    def on_mount(self) -> None:
+        """Textual's: another text is told at once, before the field has told of it from part to part."""
+        self.watch(self.input, "value", self._tell, init=False)
+
+    def _tell(self, query: str) -> None:
+        self.screen.post_message(QueryChanged(query))
+
     @property
     def input(self) -> SearchInput:
         """The text field."""
@@ -178,13 +147,12 @@ class SearchLine(Vertical):
         self.query_one("#scope", Chip).update(Content(scope_text(self._reach, roomy=self._roomy)))
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Textual's: tell the screen."""
+        """Textual's: offer what completes the text."""
         event.stop()
         if event.input is not self.input:
             return
         self._show_clear(bool(event.value))
         self._offer()
-        self.post_message(QueryChanged(event.value))
 
     def clear(self) -> None:
         """Empty the field."""
@@ -276,7 +244,6 @@ class SearchLine(Vertical):
         self._show_clear(True)
         if choice.query.endswith(":"):
             self._offer()
-        self.post_message(QueryChanged(choice.query))
 
     def on_clear_wanted(self, message: ClearWanted) -> None:
         """The cross was clicked."""

@@ -11,7 +11,7 @@ from textual.pilot import Pilot
 from prima_tui.model.hits import Answer
 from prima_tui.tui.app import PrimaApp
 from prima_tui.tui.browse_screen import BrowseScreen
-from prima_tui.tui.search_line import SearchInput
+from prima_tui.tui.search_input import SearchInput
 from prima_tui.tui.session_list import SessionList
 
 MakeApp = Callable[..., PrimaApp]

@@ -20,7 +20,7 @@ from prima_tui.tui.keymap import own_bindings
 from prima_tui.tui.log_screen import LogScreen
 from prima_tui.tui.notice_screen import Choice, NoticeScreen
 from prima_tui.tui.outcome import PickResult
-from prima_tui.tui.search_line import SearchInput
+from prima_tui.tui.search_input import SearchInput
 from prima_tui.tui.session_list import SessionList
 from prima_tui.tui.status_line import StatusLine
 

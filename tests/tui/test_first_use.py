@@ -15,7 +15,7 @@ from prima_tui.tui.extract_pane import ExtractPane
 from prima_tui.tui.key_line import KeyLine
 from prima_tui.tui.query_choices import QueryChoices
 from prima_tui.tui.query_colours import FILTERS
-from prima_tui.tui.search_line import SearchInput
+from prima_tui.tui.search_input import SearchInput
 from prima_tui.tui.session_arrangement import no_match_text
 from prima_tui.tui.status_line import StatusLine, state_parts
 

@@ -11,6 +11,7 @@ from prima_tui.tui.app import PrimaApp
 from prima_tui.tui.log_screen import LogScreen
 from prima_tui.tui.painting import Pieces, paint_now
 from prima_tui.tui.query_choices import QueryChoices
+from prima_tui.tui.search_input import SearchInput
 from prima_tui.tui.search_line import SearchLine
 from tests.tui.driving import MakeApp, answered, browse, sessions, settled
 
@@ -60,6 +61,26 @@ async def test_the_list_and_the_count_are_written_at_once_and_as_a_frame_would_s
         sent = rows.render_segments(app.console)
         assert sent.startswith(f"\x1b[{first[1] + 1};{first[0] + 1}H") and "login" in sent.lower()
         assert not paint_now(found)  # there is nothing more to paint
+
+
+async def test_what_is_typed_is_written_before_anything_is_done_with_it(
+    memory: Any, make_app: MakeApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = make_app(memory, mode="keyword")
+    async with app.run_test(size=(120, 40)) as pilot:
+        await pilot.press(*"login")
+        await settled(pilot, answered(app, "login"))
+        field = app.screen.query_one(SearchInput)
+        written = displayed(app, monkeypatch)
+        for key, text in (("s", "logins"), ("left", "logins"), ("backspace", "logis")):
+            written.clear()
+            await pilot.press(key)
+            if key != "left":
+                await settled(pilot, answered(app, text))
+                assert isinstance(written[0], Pieces)
+                [(x, y, strip)] = written[0].pieces
+                assert (x, y) == field.region.offset and strip.text.startswith(text)
+                assert app.cursor_position == field.cursor_screen_offset
 
 
 async def test_the_box_of_choices_is_not_painted_over(

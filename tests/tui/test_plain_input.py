@@ -15,7 +15,7 @@ from prima_tui.tui.ask_screen import AskScreen
 from prima_tui.tui.export_screen import ExportScreen
 from prima_tui.tui.find_line import FindInput
 from prima_tui.tui.plain_input import PlainInput
-from prima_tui.tui.search_line import SearchInput
+from prima_tui.tui.search_input import SearchInput
 
 
 class NoDocuments:

@@ -16,7 +16,8 @@ from prima_tui.tui.log_screen import LogScreen
 from prima_tui.tui.query_choices import QueryChoice, QueryChoices
 from prima_tui.tui.query_colours import QueryHighlighter, QuerySuggester
 from prima_tui.tui.remembered import Remembered, remember, remembered
-from prima_tui.tui.search_line import SearchInput, SearchLine
+from prima_tui.tui.search_input import SearchInput
+from prima_tui.tui.search_line import SearchLine
 
 from .conftest import believable_sessions, session
 from .driving import MakeApp, answered, browse, screen_text, settled
@@ -236,3 +237,13 @@ async def test_at_eighty_columns_words_and_two_filters_can_be_read_whole(memory:
     async with app.run_test(size=(80, 24)) as pilot:
         await settled(pilot, answered(app, query))
         assert query in screen_text(app).split("\n")[1]
+
+
+async def test_a_suggestion_is_asked_for_only_where_there_is_one(memory: Any, make_app: MakeApp) -> None:
+    app = make_app(memory)
+    async with app.run_test(size=(120, 40)) as pilot:
+        field = app.screen.query_one(SearchInput)
+        await pilot.press(*"login")
+        assert field.suggester is None  # Textual would start a worker with each key
+        await pilot.press(*" age")
+        await settled(pilot, lambda: "login agent:" in screen_text(app))
