@@ -6,7 +6,7 @@ What it finds is what a search of everything finds. Where too much changed, or a
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -31,6 +31,9 @@ _RECENT_BYTES = 12 * 1024 * 1024
 """Text that the word index beside the sessions may hold: more of it becomes one of the catalog's."""
 
 
+Meanwhile = Callable[["Library", "MessageTable"], object]
+
+
 class _Patch(msgspec.Struct, frozen=True):
     """What changed since something was kept, and the sessions as they are now."""
 
@@ -53,19 +56,22 @@ class ByWord(Upkeep):
     _kept_as_it_is = False
     """Whether the sessions are kept as they are, only their messages not."""
 
-    def refresh_by_word(self) -> Snapshot:
+    def refresh_by_word(self, meanwhile: Meanwhile | None = None) -> Snapshot:
         """Look at the files for one search by word: of sessions that were kept none is read before it is found.
 
         The snapshot tells no sessions then. Without anything kept that holds it is what :meth:`refresh` does.
+
+        ``meanwhile`` is called with what was kept, while the files are still being listed and nobody knows whether it
+        holds: to get ready what a search in it will need.
         """
         with self._refreshing:
             if not self._known and not self._snapshot.complete:
                 self._forgotten_version = self._forgotten.look()
-                if self._take_kept():
+                if self._take_kept(meanwhile):
                     return self._snapshot
         return self.refresh()
 
-    def _take_kept(self) -> bool:
+    def _take_kept(self, meanwhile: Meanwhile | None) -> bool:
         """Have the library as it was kept for searching, with what changed since; False when anything is missing."""
         # lists need none of this
         from prima_tui.kept_words import KeptWords
@@ -75,7 +81,8 @@ class ByWord(Upkeep):
         if kept is None:
             return False
         table = kept.table([*self._word_indexes(), *store.recent()])
-        # the files were being listed until now
+        if meanwhile is not None and table is not None:
+            meanwhile(kept.library, table)
         listing = self._list()
         if kept.holds(listing):
             if table is None:

@@ -216,13 +216,14 @@ def search(
     memory.look_ahead()
     from prima_tui import output, output_text
 
-    snapshot = memory.refresh_by_word() if mode == "keyword" else memory.refresh()
+    text = " ".join(query)
+    snapshot = memory.refresh_by_word(text) if mode == "keyword" else memory.refresh()
     notes = list(memory.settings.problems)
     if mode != "keyword":
         sessions, documents = memory.update_both(budget, report_progress)
         end_progress()
         notes += [*([sessions.note] if sessions.note else []), *(documents.said if documents else [])]
-    answer = memory.search(" ".join(query), mode, limit=limit, deep=deep)
+    answer = memory.search(text, mode, limit=limit, deep=deep)
     warn([*answer.warnings, *notes, *snapshot.warnings], as_json)
     document = output.search_json(answer, [*notes, *snapshot.warnings]) if as_json else None
     print_result(document, lambda: output_text.search_text(answer))

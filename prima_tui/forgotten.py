@@ -97,6 +97,11 @@ class Forgotten:
         """Tell whether a session is on the list, where only its id is known."""
         return any(one.id == session_id for one in self._sessions)
 
+    @property
+    def any_files(self) -> bool:
+        """Whether there is any file that :meth:`holds_file`."""
+        return bool(self._files)
+
     def holds_file(self, path: str) -> bool:
         """Tell whether a file holds nothing but a session on the list, so that it need not be read."""
         return bool(self._files) and _hash(path) in self._files

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
+from operator import attrgetter
 
 import msgspec
 
@@ -60,7 +61,7 @@ def packed_states(files: Iterable[SourceFile]) -> bytes:
     return _ENCODER.encode(sorted(files, key=_path))
 
 
-def list_files(sources: Mapping[str, Source], scope: Scope, unwanted: Callable[[str], bool]) -> Listing:
+def list_files(sources: Mapping[str, Source], scope: Scope, unwanted: Callable[[str], bool] | None) -> Listing:
     """Ask every source for its files in the scope, as the disk has them now, less those whose path is unwanted."""
     files: dict[str, SourceFile] = {}
     listed: dict[str, list[Problem]] = {}
@@ -68,18 +69,16 @@ def list_files(sources: Mapping[str, Source], scope: Scope, unwanted: Callable[[
         problems: list[Problem] = []
         try:
             for file in source.files(scope, problems):
-                if not unwanted(file.path):
-                    files[file.path] = file
+                files[file.path] = file
         except Exception as error:  # a fault of one source must not cost the others
             problems.append(Problem(f"can't be listed: {type(error).__name__}: {error}"[:200], source.id))
         listed[source.id] = problems
+    if unwanted is not None:
+        files = {path: file for path, file in files.items() if not unwanted(path)}
     return Listing.of_files(files, listed)
 
 
-def _path(file: SourceFile) -> str:
-    return file.path
-
-
+_path = attrgetter("path")
 _ENCODER = msgspec.msgpack.Encoder()
 _FILES = msgspec.msgpack.Decoder(list[SourceFile])
 _SENT = msgspec.msgpack.Decoder(_Sent)

@@ -94,12 +94,18 @@ class Memory(FileHistory):
             report(Snapshot(last.sessions()))
         return self._open().refresh(report, cancel)
 
-    def refresh_by_word(self) -> Snapshot:
+    def refresh_by_word(self, text: str) -> Snapshot:
         """Look at the files for one search by word: where none changed, no session is read that it doesn't find.
 
-        The snapshot tells no sessions then.
+        The snapshot tells no sessions then. While the files are looked at, ``text`` is looked for in what was kept, so
+        that the search itself, which only then knows what holds, finds what it needs at hand.
         """
-        return self._open().refresh_by_word()
+        from prima_tui.search.loading import get_ready, load_search
+
+        history = self._open()
+        history.look_ahead()
+        load_search()
+        return history.refresh_by_word(lambda library, table: get_ready(text, library, table))
 
     def keep_by_word(self) -> None:
         """Keep what the next :meth:`refresh_by_word` takes, if the history is one in which that saves time."""

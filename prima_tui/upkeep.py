@@ -199,7 +199,8 @@ class Upkeep(KnownFiles):
         return listing
 
     def _listing(self) -> Listing:
-        return list_files(self._sources, self.scope, self._forgotten.holds_file)
+        unwanted = self._forgotten.holds_file if self._forgotten.any_files else None
+        return list_files(self._sources, self.scope, unwanted)
 
     def _read(
         self, waiting: Sequence[SourceFile], total: int, report: Callable[[Snapshot], None] | None, cancel: Cancel

@@ -72,7 +72,7 @@ def path_of(memory: Memory) -> Path:
 def by_word(world: World, query: str, *, kept: bool | None = True) -> Answer:
     """Search by word in a memory of its own, from what was kept or not (None: either)."""
     memory = world.memory()
-    memory.refresh_by_word()
+    memory.refresh_by_word(query)
     assert kept is None or isinstance(memory._open().library, KeptLibrary) == kept
     try:
         return comparable(memory.search(query, "keyword", limit=20, now=NOW))
@@ -107,7 +107,7 @@ def test_whatever_is_typed_the_answer_is_that_of_a_whole_search(kept: World, wor
 
 def test_only_what_is_found_is_read(kept: World) -> None:
     memory = kept.memory()
-    memory.refresh_by_word()
+    memory.refresh_by_word("bedroom")
     library = memory._open().library
     assert len(memory.search("bedroom", "keyword", limit=1).hits) == 1
     assert len(library.entries) > 2
@@ -117,7 +117,7 @@ def test_only_what_is_found_is_read(kept: World) -> None:
 
 def test_while_no_file_changed_none_is_asked_for(kept: World) -> None:
     memory = kept.memory()
-    memory.refresh_by_word()
+    memory.refresh_by_word("bedroom")
     hits = memory.search("bedroom", "keyword", limit=20).hits
     assert all(hit.exchange for hit in hits)
     assert memory._open()._kept is not None
@@ -143,6 +143,21 @@ def test_a_file_that_is_rewritten_with_its_old_size_and_time_is_searched_as_it_i
     os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
     assert path.stat().st_size == before.st_size
     assert {hit.session.id for hit in by_word(kept, "roof").hits} == {session_id("b")}
+
+
+def test_what_was_looked_for_in_vain_meanwhile_does_not_count(kept: World) -> None:
+    """What was kept is searched while the files are listed; the answer is that of the files as they are."""
+    path = kept.claude("b", [Turn("Where is the door?", "On the roof.")])
+    keep(kept)
+    assert session_id("b") in {hit.session.id for hit in by_word(kept, "roof").hits}
+    path.write_text(path.read_text().replace("On the roof", "On the left"))
+    assert session_id("b") not in {hit.session.id for hit in by_word(kept, "roof").hits}
+    assert by_word(kept, "left") == whole(kept, "left")
+
+
+def test_a_query_that_finds_nothing_it_can_use_costs_nothing(kept: World) -> None:
+    for query in ("", "file:app.py", "date:nonsense the", "\udcff"):
+        assert by_word(kept, query) == whole(kept, query), query
 
 
 def test_of_all_files_only_those_that_changed_are_read(kept: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -185,7 +200,7 @@ def test_what_every_search_would_read_again_is_kept_with_the_rest(kept: World, m
 def search_and_keep(world: World) -> None:
     """Do what one command line does."""
     memory = world.memory()
-    memory.refresh_by_word()
+    memory.refresh_by_word("bedroom")
     memory.search("window", "keyword", limit=20)
     memory.keep_by_word()
     memory.close()
@@ -255,7 +270,7 @@ def change(world: World, what: str, number: int) -> None:
 
 def test_what_was_forgotten_is_not_found(kept: World) -> None:
     memory = kept.memory()
-    memory.refresh_by_word()
+    memory.refresh_by_word("bedroom")
     memory.forget([memory.session(session_id("a"))])
     assert not path_of(memory).exists()
     assert b"Paint" not in b"".join(path.read_bytes() for path in path_of(memory).parent.glob("*"))
@@ -325,7 +340,7 @@ def test_what_another_process_forgot_meanwhile_is_not_kept(kept: World) -> None:
     path = path_of(kept.memory())
     path.unlink()
     memory, other = kept.memory(), kept.memory()
-    memory.refresh_by_word()
+    memory.refresh_by_word("bedroom")
     memory.search("bedroom", "keyword")
     other.refresh()
     other.forget([other.session(session_id("a"))])
@@ -337,7 +352,7 @@ def test_what_another_process_forgot_meanwhile_is_not_kept(kept: World) -> None:
 
 def test_all_sessions_are_there_when_they_are_asked_for_after_it(kept: World) -> None:
     memory, other = kept.memory(), kept.memory()
-    memory.refresh_by_word()
+    memory.refresh_by_word("bedroom")
     memory.search("bedroom", "keyword", limit=5)
     assert memory.refresh().sessions == other.refresh().sessions
     found = [hit.session.id for hit in memory.search("bedroom", "keyword").hits]
@@ -361,7 +376,7 @@ def command(kept: World) -> Iterator[list[str]]:
         "from prima_tui.sources.base import Scope\n"
         f"home, workspace = Path({str(kept.home)!r}), Path({str(kept.workspace)!r})\n"
         "memory = Memory(Scope(workspace, False, home, {}), load_settings(workspace, paths_below(home)))\n"
-        "memory.refresh_by_word()\n"
+        "memory.refresh_by_word('bedroom')\n"
         "assert memory.search('bedroom', 'keyword', limit=20).hits[0].exchange\n"
         "print(*({'duckdb', 'rapidfuzz', 'fastembed'} & set(sys.modules)))"
     )

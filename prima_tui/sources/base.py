@@ -204,6 +204,9 @@ class Expires(Protocol):
         ...
 
 
+_name = attrgetter("name")
+
+
 def listed(folder: str | Path, problems: list[Problem]) -> list[os.DirEntry[str]]:
     """Return what a folder holds, in order of name; nothing when it is missing, a problem when it can't be read.
 
@@ -211,7 +214,7 @@ def listed(folder: str | Path, problems: list[Problem]) -> list[os.DirEntry[str]
     """
     try:
         with os.scandir(folder) as entries:
-            return sorted(entries, key=attrgetter("name"))
+            return sorted(entries, key=_name)
     except (FileNotFoundError, NotADirectoryError):
         return []
     except OSError as error:

@@ -19,6 +19,8 @@ from prima_tui.sources.base import Problem, Scope, SourceFile, listed, source_fi
 from prima_tui.sources.places import ignores_case, is_windows_path, resolved, same_place
 from prima_tui.sources.repository import repository_of
 
+SOURCE = "claude-code"
+LABEL = "[transcript]"
 SESSION = "session"
 AGENT = "agent"
 OTHER_ROOT = "+root"

@@ -11,12 +11,10 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from prima_tui.sources.codex_places import OPEN
 from prima_tui.sources.codex_text import part_texts, typed_text
 from prima_tui.sources.codex_turns import digest
 from prima_tui.sources.jsonl import LONGEST_LINE, Record
-
-OPEN = "-open"
-"""Ending of the session id of a save made before the first answer, which has no id in common with later ones yet."""
 
 
 class SavedChat(NamedTuple):

@@ -139,7 +139,7 @@ def _stored(storage: str, problems: list[Problem]) -> Iterator[SourceFile]:
         if entry.name.lower() == _EXTENSION:
             before, folder = len(problems), f"{entry.path}{os.sep}transcripts"
             transcripts = list(_files_in(folder, (".jsonl",), "transcript", problems))
-            if not transcripts and len(problems) == before and Path(folder).is_dir():
+            if not transcripts and len(problems) == before and os.path.isdir(folder):  # noqa: PTH112  (asked for every workspace)
                 problems.append(Problem("empty folder", folder))
             found += transcripts
         elif entry.name == "chatSessions":
