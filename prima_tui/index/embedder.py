@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -125,8 +125,12 @@ class Embedder:
                 self._wait_for_rest()
                 vectors += self._vectors(model, [text])
             return vectors
+        with self._lock:
+            if self._pool is None:
+                self._pool = ThreadPoolExecutor(self.workers, thread_name_prefix="embed")
+            pool = self._pool
         # each worker takes one run after the other, longest texts first, so that none ends long after the others
-        runs = iter(self._runs(model, texts))
+        runs = iter(self._runs(model, texts, pool))
         found: dict[int, Vector] = {}
         turn = threading.Lock()
 
@@ -140,10 +144,7 @@ class Embedder:
                     return
                 found.update(zip(run, self._vectors(model, [texts[place] for place in run]), strict=True))
 
-        with self._lock:
-            if self._pool is None:
-                self._pool = ThreadPoolExecutor(self.workers, thread_name_prefix="embed")
-        for future in [self._pool.submit(work) for _ in range(self.workers)]:
+        for future in [pool.submit(work) for _ in range(self.workers)]:
             future.result()
         return [found[place] for place in range(len(texts))]
 
@@ -155,11 +156,12 @@ class Embedder:
         while (left := self._rested_at - time.monotonic()) > 0:
             time.sleep(min(left, _LOOK_SECONDS))
 
-    def _runs(self, model: TextEmbedding, texts: Sequence[str]) -> list[list[int]]:
+    def _runs(self, model: TextEmbedding, texts: Sequence[str], pool: Executor) -> list[list[int]]:
         """Return the places of the texts that are read together, the longest texts first."""
         places = sorted(range(len(texts)), key=lambda place: -len(texts[place]))
         runs = [[place] for place in places if len(texts[place]) > _COUNTED_CHARACTERS]
-        counted = [(_tokens(model, texts[place]), place) for place in places[len(runs) :]]
+        short = places[len(runs) :]
+        counted = zip(pool.map(lambda place: _tokens(model, texts[place]), short), short, strict=True)
         longest = 0
         for tokens, place in sorted(counted, reverse=True):
             if longest and longest - tokens < _PADDING_WORTH_A_RUN and (len(runs[-1]) + 1) * longest <= _TOKENS_AT_ONCE:
@@ -167,6 +169,11 @@ class Embedder:
             else:
                 runs.append([place])
                 longest = tokens
+        # runs are of nearly one size: with one too few in the last round a worker would have nothing to do meanwhile
+        while len(runs) % self.workers and (largest := max(runs[::-1], key=len))[1:]:
+            runs.remove(largest)
+            half = len(largest) // 2
+            runs += [largest[:half], largest[half:]]
         return runs
 
     def _vectors(self, model: TextEmbedding, texts: list[str]) -> list[Vector]:

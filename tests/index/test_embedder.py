@@ -79,3 +79,14 @@ def test_several_threads_that_start_with_it_load_the_model_once(
     for thread in threads:
         thread.join()
     assert loaded == [model]
+
+
+@pytest.mark.parametrize("count", [12, 15, 17])
+def test_no_worker_is_without_a_text_in_the_last_round(
+    model: Embedder, monkeypatch: pytest.MonkeyPatch, count: int
+) -> None:
+    monkeypatch.setattr(model, "workers", 2)
+    texts = [_text(number, 30) for number in range(count)]
+    runs = _read_together(model, texts, monkeypatch)
+    assert len(runs) % 2 == 0
+    assert sorted(text for run in runs for text in run) == sorted(texts)
