@@ -7,6 +7,7 @@ put together anew, whether they changed or not. A part with nothing before it ca
 from __future__ import annotations
 
 from itertools import takewhile
+from typing import TypeAlias
 
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.control import Control
@@ -16,11 +17,16 @@ from textual.screen import Screen
 from textual.strip import Strip
 from textual.widget import Widget
 
+from prima_tui.tui.line_view import LineView
+
+Piece: TypeAlias = tuple[int, int, Strip]
+"""A piece of a line, with the column and the line of the screen where it begins."""
+
 
 class Pieces(CompositorUpdate):
-    """Pieces of lines, each with the column and the line of the screen where it begins."""
+    """Pieces of lines for the terminal."""
 
-    def __init__(self, pieces: list[tuple[int, int, Strip]]) -> None:
+    def __init__(self, pieces: list[Piece]) -> None:
         self.pieces = pieces
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
@@ -50,17 +56,42 @@ def paint_now(widget: Widget) -> bool:
     changed = _changed(screen, widget)
     if not changed:
         return False
-    origin = screen._compositor.visible_widgets[widget][0]
+    drawn = _content(widget, changed) if isinstance(widget, LineView) else None
+    pieces = drawn or _cut_out(widget, screen._compositor.visible_widgets[widget][0], changed)
+    widget._exchange_repaint_regions()
+    app._display(screen, Pieces(pieces))
+    return True
+
+
+def _content(view: LineView, changed: list[Region]) -> list[Piece]:
+    """Return the changed lines of a view as it draws them; nothing where its border changed too.
+
+    Textual puts a line's border to it with more work than the line is, and keeps that for its next frame: here only
+    what lies between is wanted.
+    """
+    inside = view.scrollable_content_region
+    if any((part.x, part.width) != (inside.x, inside.width) or not inside.contains_region(part) for part in changed):
+        return []
+    filters, background = view.get_line_filters(), view.background_colors[1]
+    pieces = []
+    for part in changed:
+        for y in part.line_range:
+            strip = view.render_line(y - inside.y)
+            for line_filter in filters:
+                strip = strip.apply_filter(line_filter, background)
+            pieces.append((part.x, y, strip))
+    return pieces
+
+
+def _cut_out(widget: Widget, origin: Region, changed: list[Region]) -> list[Piece]:
+    """Return what changed out of the lines of the whole widget, which begins at ``origin``."""
     first, end = min(part.y for part in changed), max(part.bottom for part in changed)
     lines = widget.render_lines(Region(0, first - origin.y, origin.width, end - first))
-    pieces = [
+    return [
         (part.x, y, lines[y - first].crop(part.x - origin.x, part.right - origin.x))
         for part in changed
         for y in part.line_range
     ]
-    widget._exchange_repaint_regions()
-    app._display(screen, Pieces(pieces))
-    return True
 
 
 def _changed(screen: Screen[object], widget: Widget) -> list[Region]:

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import ClassVar
 
 from rich.cells import cell_len
+from rich.segment import Segment
 from rich.style import Style
 from textual import events
 from textual.binding import Binding, BindingType
@@ -285,8 +286,12 @@ class SessionList(LineView, inherit_bindings=False):
 
     @staticmethod
     def _strip(styled: StyledLine, styles: dict[str, Style], base: Style, width: int) -> Strip:
-        strip = Strip(segments(styled, styles, base))
-        return strip.adjust_cell_length(width, base + styles.get(styled.fill, Style.null()))
+        parts = segments(styled, styles, base)
+        used = sum(len(text) if text.isascii() else cell_len(text) for text, _style, _control in parts)
+        rest = base + styles[styled.fill] if styled.fill in styles else base
+        if used < width:  # one strip instead of two, each of which costs more than what is in it
+            return Strip([*parts, Segment(" " * (width - used), rest)], width)
+        return Strip(parts, used).adjust_cell_length(width, rest)
 
 
 def _place_of(heading: Heading) -> int:
