@@ -27,8 +27,8 @@ from prima_tui.cli_keys import keys
 from prima_tui.cli_moved import moved_from
 from prima_tui.cli_options import (
     budget_option,
+    each_listed,
     json_option,
-    listed,
     mode_option,
     open_memory,
     report_progress,
@@ -39,7 +39,7 @@ from prima_tui.cli_show import show
 from prima_tui.cli_statistics import stats
 from prima_tui.cli_watch import watch
 from prima_tui.errors import PrimaError, UsageError
-from prima_tui.printing import end_progress, print_result, warn
+from prima_tui.printing import end_progress, print_result, warn, write_pieces
 
 if TYPE_CHECKING:
     from prima_tui.memory import Memory
@@ -181,16 +181,14 @@ def sessions(workspace: Path | None, reach: Reach | None, as_json: bool, text: s
     memory.look_ahead()
     from prima_tui import output, output_text
 
-    snapshot, found, warnings = listed(memory, text)
+    shape = output.session_bytes if as_json else output_text.session_bytes
+    rows, snapshot, warnings = each_listed(memory, text, shape)
     warnings += [
         f"was this workspace {folder} before? `prima-tui moved-from {shlex.quote(folder)}` takes its sessions in"
         for folder in memory.earlier_folders()
     ]
     warn([*warnings, *snapshot.warnings], as_json)
-    print_result(
-        output.sessions_json(snapshot, found, warnings) if as_json else None,
-        lambda: output_text.sessions_text(found),
-    )
+    write_pieces(output.sessions_bytes(rows, snapshot, warnings) if as_json else output_text.sessions_bytes(rows))
 
 
 @program.command()

@@ -112,3 +112,14 @@ def listed(memory: Memory, text: str) -> tuple[Snapshot, Sequence[Session], list
         return snapshot, snapshot.sessions, warnings
     answer = memory.search(text, "keyword")
     return snapshot, tuple(hit.session for hit in answer.hits), [*warnings, *answer.warnings]
+
+
+def each_listed(
+    memory: Memory, text: str, shape: Callable[[Session], bytes]
+) -> tuple[list[bytes], Snapshot, list[str]]:
+    """Return what :func:`listed` does, each session in the shape it is printed in; without a text one at a time."""
+    if text:
+        snapshot, found, warnings = listed(memory, text)
+        return list(map(shape, found)), snapshot, warnings
+    rows, snapshot = memory.each_listed(shape)
+    return rows, snapshot, list(memory.settings.problems)

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from prima_tui.by_word import ByWord
+from prima_tui.by_list import ByList
 from prima_tui.extracts import is_substantial
 from prima_tui.model.hits import Cancel, SourceStatus
 from prima_tui.model.session import Exchange, Session, ToolUse
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from prima_tui.tool_history import ToolHistory
 
 
-class History(ByWord):
+class History(ByList):
     """The sessions of one scope, kept up to date, with all that belongs to them."""
 
     def sources(self) -> tuple[SourceStatus, ...]:

@@ -45,6 +45,10 @@ class LastEntry(msgspec.Struct, frozen=True, gc=False, array_like=True):
     title: str
     paths: tuple[str, ...]
 
+    def unloaded(self) -> Entry:
+        """Return it as an entry of a library; its messages are not in the table yet."""
+        return Entry(self.session, self.parts, (-1,) * len(self.parts), self.title, self.paths, "\n".join(self.paths))
+
 
 class _Head(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """What stands before the files and the entries."""
@@ -82,6 +86,10 @@ class LastHistory:
         if not self._ends or self._body + self._ends[-1] != len(content):
             raise ValueError("a part of a list")
 
+    def __len__(self) -> int:
+        """How many sessions it holds, those that no list shows among them."""
+        return len(self._ends) - 1
+
     @property
     def files(self) -> tuple[KnownFile, ...]:
         """The files."""
@@ -93,17 +101,12 @@ class LastHistory:
 
     def sessions(self) -> Sequence[Session]:
         """Return the sessions that lists show, newest first, each unpacked when it is looked at."""
-        shown = [place for place in range(len(self._ends) - 1) if place not in self.hidden]
+        shown = [place for place in range(len(self)) if place not in self.hidden]
         return OnDemand(len(shown), lambda place: self.entry(shown[place]).session)
 
     def library(self) -> Library:
         """Return the sessions as a library; their messages are not in the table yet."""
-        return Library(
-            tuple(
-                Entry(one.session, one.parts, (-1,) * len(one.parts), one.title, one.paths, "\n".join(one.paths))
-                for one in map(self.entry, range(len(self._ends) - 1))
-            )
-        )
+        return Library(tuple(self.entry(place).unloaded() for place in range(len(self))))
 
 
 class LastList:

@@ -10,7 +10,7 @@ import contextlib
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, TypeVar
 
 import msgspec
 
@@ -35,6 +35,8 @@ from prima_tui.sources.places import inside
 
 if TYPE_CHECKING:
     from prima_tui.index.rebuild import RebuildState
+
+Shown = TypeVar("Shown")
 
 
 class Memory(FileHistory):
@@ -106,6 +108,13 @@ class Memory(FileHistory):
         history.look_ahead()
         load_search()
         return history.refresh_by_word(lambda library, table: get_ready(text, library, table))
+
+    def each_listed(self, shape: Callable[[Session], Shown]) -> tuple[list[Shown], Snapshot]:
+        """Look at the files for one list: return every session that lists show, newest first, put into a shape.
+
+        Each is let go as soon as it has its shape; the snapshot tells no sessions then.
+        """
+        return self._open().each_listed(shape)
 
     def keep_by_word(self) -> None:
         """Keep what the next :meth:`refresh_by_word` takes, if the history is one in which that saves time."""

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any
+
+import msgspec
+import orjson
 
 from prima_tui.model.documents import DocumentHit
 from prima_tui.model.hits import Answer, Conversation, Hit, Snapshot, Status
@@ -12,13 +15,18 @@ from prima_tui.model.session import Exchange, FileChange, Session, TextEdit, Too
 from prima_tui.model.text import fold, one_line
 
 Json = dict[str, Any]
+_SESSIONS_AT_ONCE = 1_000
+_SECONDS = len("2026-01-02T03:04:05")
+_MILLISECONDS = len("2026-01-02T03:04:05.123")
 
 
 def instant(when: datetime | None) -> str | None:
     """Return a time as ISO 8601 in UTC with ``Z``, to the millisecond."""
     if when is None:
         return None
-    return when.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    # a list has as many of them as changed files: this takes a fifth of the time of ``isoformat``
+    text: str = msgspec.to_builtins(when.astimezone(UTC))
+    return f"{text[:_MILLISECONDS]}Z" if len(text) > _MILLISECONDS else f"{text[:_SECONDS]}.000Z"
 
 
 def session_json(session: Session) -> Json:
@@ -85,6 +93,24 @@ def sessions_json(snapshot: Snapshot, sessions: Sequence[Session], warnings: Ite
         "hidden": snapshot.hidden,
         "warnings": [*warnings, *snapshot.warnings],
     }
+
+
+def session_bytes(session: Session) -> bytes:
+    """Return one session as it stands in the document of :func:`sessions_bytes`."""
+    # a text in JSON holds no line break
+    return orjson.dumps(session_json(session), option=orjson.OPT_INDENT_2).replace(b"\n", b"\n    ")
+
+
+def sessions_bytes(sessions: Sequence[bytes], snapshot: Snapshot, warnings: Iterable[str]) -> Iterator[bytes]:
+    """Yield what ``sessions`` prints, in pieces: :func:`sessions_json` with each session in its bytes already."""
+    document = orjson.dumps(
+        sessions_json(snapshot, (), warnings), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
+    )
+    before, _none, after = document.partition(b"[]")
+    yield before + (b"[\n    " if sessions else b"[]")
+    for first in range(0, len(sessions), _SESSIONS_AT_ONCE):
+        yield (b",\n    " if first else b"") + b",\n    ".join(sessions[first : first + _SESSIONS_AT_ONCE])
+    yield (b"\n  ]" if sessions else b"") + after
 
 
 def search_json(answer: Answer, warnings: Iterable[str]) -> Json:

@@ -10,6 +10,8 @@ from prima_tui.model.session import Session, shown_path
 from prima_tui.model.text import one_line, snippet
 from prima_tui.output import FileRow
 
+_NO_SESSIONS = b"No sessions here. `prima-tui status` says where they are looked for; --all looks at every workspace.\n"
+
 
 def session_text(session: Session) -> str:
     """Return one session on two lines: when, label, title; then what it is made of."""
@@ -37,11 +39,18 @@ def picked_text(session: Session) -> str:
     return "\t".join(one_line(value) for value in (session.id, session.source, session.workspace or "", session.title))
 
 
-def sessions_text(sessions: Sequence[Session]) -> str:
-    """Return what ``sessions`` prints for people."""
-    if not sessions:
-        return "No sessions here. `prima-tui status` says where they are looked for; --all looks at every workspace."
-    return "\n".join(session_text(session) for session in sessions)
+def session_bytes(session: Session) -> bytes:
+    """Return one session's line of :func:`sessions_bytes`."""
+    return session_text(session).encode("utf-8", "replace") + b"\n"
+
+
+def sessions_bytes(lines: Sequence[bytes]) -> Sequence[bytes]:
+    """Return what ``sessions`` prints for people, in pieces."""
+    if not lines:
+        return [
+            b"No sessions here. `prima-tui status` says where they are looked for; --all looks at every workspace.\n"
+        ]
+    return lines
 
 
 def search_text(answer: Answer) -> str:

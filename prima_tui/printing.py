@@ -23,8 +23,14 @@ def print_result(document: dict[str, Any] | None, text: Callable[[], str]) -> No
 
 def write_out(data: bytes) -> None:
     """Write to stdout at once; a reader that went away is no error."""
+    write_pieces((data,))
+
+
+def write_pieces(pieces: Iterable[bytes]) -> None:
+    """Write to stdout one piece after the other; a reader that went away is no error."""
     try:
-        sys.stdout.buffer.write(data)
+        for piece in pieces:
+            sys.stdout.buffer.write(piece)
         sys.stdout.buffer.flush()
     except BrokenPipeError:
         with contextlib.suppress(OSError):

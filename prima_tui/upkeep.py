@@ -89,7 +89,7 @@ class Upkeep(KnownFiles):
                 return
             self._forgotten_version = self._forgotten.look()
             files = self._list().files
-            newest = sorted(files.values(), key=_age)
+            newest = sorted(files.values(), key=age)
             first = next(iter(self._backlog.batches(newest, Cancel())), [])
             self._first = first
             with self._loading:
@@ -121,7 +121,7 @@ class Upkeep(KnownFiles):
                 changed = list(files.values())
             self._let_go(gone)
             self._recall(changed)
-            waiting = sorted((file for file in changed if not self._is_read(file)), key=_age)
+            waiting = sorted((file for file in changed if not self._is_read(file)), key=age)
             if not waiting and not self._first:
                 return self._publish(len(files), len(files), report)
             self._read(waiting, len(files), report, cancel)
@@ -157,7 +157,7 @@ class Upkeep(KnownFiles):
         """
         if not are_few(changed, gone):
             return False
-        batch = self._backlog.read(sorted(changed, key=_age))
+        batch = self._backlog.read(sorted(changed, key=age))
         readings = [texts.reading for texts in batch]
         whole = self._with_related(readings, gone, self._known)
         if whole is None:
@@ -287,5 +287,6 @@ def are_few(changed: Sequence[SourceFile], gone: Sequence[str]) -> bool:
     return len(changed) + len(gone) <= FEW_FILES and sum(file.size for file in changed) <= FEW_BYTES
 
 
-def _age(file: SourceFile) -> int:
+def age(file: SourceFile) -> int:
+    """Return a sort key: what was written last comes first."""
     return -file.mtime_ns
