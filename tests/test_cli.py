@@ -327,10 +327,10 @@ def test_an_interrupt_that_a_library_makes_another_error_of_ends_with_130_too(wo
     code = (
         "import signal; from prima_tui.cli import main; from prima_tui.memory import Memory\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "def refresh(memory):\n"
+        "def each_listed(memory, shape):\n"
         "    try:\n        signal.raise_signal(signal.SIGINT)\n"
         "    except KeyboardInterrupt:\n        raise RuntimeError('Query interrupted')\n"
-        "Memory.refresh = refresh; main()"
+        "Memory.each_listed = each_listed; main()"
     )
     env = os.environ | {"HOME": str(world.home), "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-c", code, "sessions"]

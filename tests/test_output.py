@@ -190,7 +190,7 @@ def test_no_control_character_of_a_conversation_reaches_the_terminal() -> None:
     rows = output.file_history([session], "w")
     texts = [
         output_text.session_text(session),
-        output_text.sessions_text([session]),
+        output_text.session_bytes(session).decode(),
         output_text.picked_text(session),
         output_conversation.show_text(conversation),
         export.conversation_markdown(conversation),
@@ -209,5 +209,5 @@ def test_a_picked_session_is_one_line_of_four_fields(memory: Memory) -> None:
 
 
 def test_empty_answers_say_what_to_do() -> None:
-    assert "prima-tui status" in output_text.sessions_text([])
+    assert b"prima-tui status" in b"".join(output_text.sessions_bytes([]))
     assert "prima-tui index" in output_text.extracts_text([])
