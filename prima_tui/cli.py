@@ -177,8 +177,7 @@ def _screen(
 @click.option("--filter", "text", default="", help="Filters as in a search, e.g. 'agent:codex date:<7d'.")
 def sessions(workspace: Path | None, reach: Reach | None, as_json: bool, text: str) -> None:
     """The sessions in scope, newest first."""
-    memory = open_memory(workspace, reach)
-    memory.look_ahead()
+    memory = open_memory(workspace, reach, look_ahead=True)
     from prima_tui import output, output_text
 
     shape = output.session_bytes if as_json else output_text.session_bytes
@@ -210,8 +209,7 @@ def search(
     budget: float | None,
 ) -> None:
     """Ranked sessions, each with its best exchange."""
-    memory = open_memory(workspace, reach)
-    memory.look_ahead()
+    memory = open_memory(workspace, reach, look_ahead=True)
     from prima_tui import output, output_text
 
     text = " ".join(query)
@@ -242,13 +240,12 @@ def files(
 
     With --text or --line it is the one edit that a line comes from.
     """
-    memory = open_memory(workspace, reach)
+    memory = open_memory(workspace, reach, look_ahead=True)
     if text is not None and line is not None:
         raise UsageError("--text and --line ask for the same thing: give one of them")
     path = ""
     if line is not None:
         path, text = _line_on_disk(part, line, memory.scope.workspace)
-    memory.look_ahead()
     from prima_tui import output, output_edits, output_text
 
     snapshot = memory.refresh()

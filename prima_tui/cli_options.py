@@ -73,14 +73,21 @@ def mode_option(command: Command) -> Command:
 
 
 def open_memory(
-    workspace: Path | None, reach: Reach | None, home: Path | None = None, env: Mapping[str, str] | None = None
+    workspace: Path | None,
+    reach: Reach | None,
+    home: Path | None = None,
+    env: Mapping[str, str] | None = None,
+    *,
+    look_ahead: bool = False,
 ) -> Memory:
     """Return the memory of a workspace (the current folder). Raises UsageError when that is no folder.
 
-    ``home`` and ``env`` stand in for the user's own, for a history elsewhere that must leave no trace here.
+    ``home`` and ``env`` stand in for the user's own, for a history elsewhere that must leave no trace here. With
+    ``look_ahead`` many files are listed while the rest is loaded, for a command that is going to ask what they are.
     """
     from prima_tui.config import load_settings, paths_below
-    from prima_tui.memory import Memory
+    from prima_tui.forgotten import Forgotten
+    from prima_tui.listing import Lister
     from prima_tui.sources.base import Scope
 
     try:
@@ -92,8 +99,13 @@ def open_memory(
     if not found:
         raise UsageError(f"the workspace {folder} is no folder")
     settings = load_settings(folder, paths_below(home) if home else None)
-    scope = Scope(folder, False, home or Path.home(), env or dict(os.environ))
-    return Memory(scope.reaching(reach or "workspace"), settings)
+    scope = Scope(folder, False, home or Path.home(), env or dict(os.environ), moved_from=settings.moved_from)
+    lister = Lister(scope.reaching(reach or "workspace"), settings.paths.cache, Forgotten(settings.paths.data))
+    if look_ahead:
+        lister.look_ahead()
+    from prima_tui.memory import Memory
+
+    return Memory(lister.scope, settings, lister)
 
 
 def report_progress(progress: IndexProgress) -> None:

@@ -21,6 +21,7 @@ import msgspec
 from prima_tui import __version__
 from prima_tui.config import private_folder
 from prima_tui.forgotten import Forgotten
+from prima_tui.listing import list_path
 from prima_tui.model.on_demand import OnDemand
 from prima_tui.model.query import is_hidden
 from prima_tui.model.session import Session
@@ -113,8 +114,7 @@ class LastList:
     """One scope's last history in a file of the cache. Losing it costs only time."""
 
     def __init__(self, cache: Path, scope: Scope, forgotten: Forgotten) -> None:
-        name = f"{scope.reach}:{scope.workspace}".encode("utf-8", "surrogateescape")
-        self.path = cache / "lists" / f"{hashlib.blake2b(name, digest_size=12).hexdigest()}.msgpack"
+        self.path = list_path(cache, scope)
         self._scope = scope
         self._forgotten = forgotten
         self._lock = threading.Lock()
@@ -136,13 +136,6 @@ class LastList:
             self._forgotten.fingerprint(),
         )
         return hashlib.blake2b(repr(facts).encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
-
-    def size(self) -> int:
-        """Return the size of what was kept in bytes, 0 without it."""
-        try:
-            return self.path.stat().st_size
-        except OSError:
-            return 0
 
     def forget(self) -> None:
         """Remove the lists of every scope. Raises OSError."""

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import hashlib
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from operator import attrgetter
+from pathlib import Path
 
 import msgspec
 
+from prima_tui.forgotten import Forgotten
+from prima_tui.forked import Forked
 from prima_tui.sources.base import Problem, Scope, Source, SourceFile
+from prima_tui.sources.registry import all_sources
 
+_LONG_LIST_BYTES = 1024 * 1024
+"""Size of the list of last time: of a shorter one the files are listed sooner than a process is copied."""
 Problems = Mapping[str, list[Problem]]
 
 
@@ -61,21 +68,64 @@ def packed_states(files: Iterable[SourceFile]) -> bytes:
     return _ENCODER.encode(sorted(files, key=_path))
 
 
-def list_files(sources: Mapping[str, Source], scope: Scope, unwanted: Callable[[str], bool] | None) -> Listing:
-    """Ask every source for its files in the scope, as the disk has them now, less those whose path is unwanted."""
-    files: dict[str, SourceFile] = {}
-    listed: dict[str, list[Problem]] = {}
-    for source in sources.values():
-        problems: list[Problem] = []
+class Lister:
+    """Lists the files of one scope: each time as the disk has them then."""
+
+    def __init__(self, scope: Scope, cache: Path, forgotten: Forgotten) -> None:
+        self.scope = scope
+        self.forgotten = forgotten
+        self.problems: list[Problem] = []
+        """What is wrong with sources of other packages, once :attr:`sources` was asked for."""
+        self._list_path = list_path(cache, scope)
+        self._ahead: Forked | None = None
+
+    @cached_property
+    def sources(self) -> dict[str, Source]:
+        """Every source by its id."""
+        return {source.id: source for source in all_sources(self.problems)}
+
+    def look_ahead(self) -> None:
+        """Begin to list the files in a process that does nothing else, if there may be thousands.
+
+        The next :meth:`list` waits for that; what else it takes to answer can be loaded meanwhile.
+        """
+        if self._ahead is None and self._is_long():
+            self.forgotten.look()
+            _loaded = self.sources
+            self._ahead = Forked.start(lambda: self._listed().sent())
+
+    def _is_long(self) -> bool:
         try:
-            for file in source.files(scope, problems):
-                files[file.path] = file
-        except Exception as error:  # a fault of one source must not cost the others
-            problems.append(Problem(f"can't be listed: {type(error).__name__}: {error}"[:200], source.id))
-        listed[source.id] = problems
-    if unwanted is not None:
-        files = {path: file for path, file in files.items() if not unwanted(path)}
-    return Listing.of_files(files, listed)
+            return self._list_path.stat().st_size >= _LONG_LIST_BYTES
+        except OSError:
+            return False
+
+    def list(self) -> Listing:
+        """Ask every source for its files in the scope, less those that hold nothing but what is to be forgotten."""
+        ahead, self._ahead = self._ahead, None
+        sent = ahead.result() if ahead is not None else None
+        return Listing.received(sent) if sent is not None else self._listed()
+
+    def _listed(self) -> Listing:
+        files: dict[str, SourceFile] = {}
+        listed: dict[str, list[Problem]] = {}
+        for source in self.sources.values():
+            problems: list[Problem] = []
+            try:
+                for file in source.files(self.scope, problems):
+                    files[file.path] = file
+            except Exception as error:  # a fault of one source must not cost the others
+                problems.append(Problem(f"can't be listed: {type(error).__name__}: {error}"[:200], source.id))
+            listed[source.id] = problems
+        if self.forgotten.any_files:
+            files = {path: file for path, file in files.items() if not self.forgotten.holds_file(path)}
+        return Listing.of_files(files, listed)
+
+
+def list_path(cache: Path, scope: Scope) -> Path:
+    """Return where a scope's list of sessions is kept from one start to the next."""
+    name = f"{scope.reach}:{scope.workspace}".encode("utf-8", "surrogateescape")
+    return cache / "lists" / f"{hashlib.blake2b(name, digest_size=12).hexdigest()}.msgpack"
 
 
 _path = attrgetter("path")

@@ -80,13 +80,6 @@ class Memory(FileHistory):
         if self._last.load() is None:
             self._open().glance()
 
-    def look_ahead(self) -> None:
-        """Begin to look at the files, in a process that does this alone, if there are many.
-
-        For a program with one thread that is going to :meth:`refresh` and has more to load meanwhile.
-        """
-        self._open().look_ahead()
-
     def refresh(self, report: Callable[[Snapshot], None] | None = None, cancel: Cancel | None = None) -> Snapshot:
         """Bring the sessions up to date with the files; ``report`` is called now and then while a backlog is read.
 
@@ -105,7 +98,7 @@ class Memory(FileHistory):
         from prima_tui.search.loading import get_ready, load_search
 
         history = self._open()
-        history.look_ahead()
+        self._lister.look_ahead()
         load_search()
         return history.refresh_by_word(lambda library, table: get_ready(text, library, table))
 

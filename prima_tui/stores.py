@@ -19,6 +19,7 @@ from prima_tui.errors import PrimaError
 from prima_tui.extracts import write_extract
 from prima_tui.forgotten import Forgotten, IndexPlaces
 from prima_tui.last_list import LastList
+from prima_tui.listing import Lister
 from prima_tui.model.reach import Reach
 from prima_tui.model.session import Exchange
 from prima_tui.sources.base import Scope
@@ -42,13 +43,17 @@ and no longer in the scope counts as deleted by its agent."""
 class Stores:
     """The stores of one scope. Safe to use from several threads."""
 
-    def __init__(self, scope: Scope, settings: Settings) -> None:
+    def __init__(self, scope: Scope, settings: Settings, lister: Lister | None = None) -> None:
+        """``lister`` may already be at work, for this very scope."""
         self.scope = msgspec.structs.replace(
             scope, moved_from=tuple(dict.fromkeys((*scope.moved_from, *settings.moved_from)))
         )
         self.settings = settings
         self.log = StartupLog(settings.paths.log)
-        self.forgotten = Forgotten(settings.paths.data)
+        if lister is None or lister.scope != self.scope:
+            lister = Lister(self.scope, settings.paths.cache, Forgotten(settings.paths.data))
+        self._lister = lister
+        self.forgotten = lister.forgotten
         self._last = LastList(settings.paths.cache, self.scope, self.forgotten)
         self._places = IndexPlaces(settings.paths.data)
         self._opening = threading.RLock()
@@ -107,7 +112,7 @@ class Stores:
             if self._history is None:
                 from prima_tui.history import History
 
-                self._history = History(self.scope, self.settings.paths.catalog, self._last, self.log, self.forgotten)
+                self._history = History(self._lister, self.settings.paths.catalog, self._last, self.log)
                 self.log.note(self.settings.problems)
             return self._history
 

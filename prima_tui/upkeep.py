@@ -11,19 +11,16 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from prima_tui.forgotten import Forgotten
-from prima_tui.forked import Forked
 from prima_tui.known_files import FEW_BYTES, KnownFiles
 from prima_tui.last_list import LastList
-from prima_tui.listing import Listing, Problems, list_files
+from prima_tui.listing import Lister, Listing, Problems
 from prima_tui.model.hits import Cancel, Snapshot
 from prima_tui.model.query import is_hidden
 from prima_tui.related import related_files, summaries_cross
 from prima_tui.search.library import build_library, merged, numbered
 from prima_tui.sources.assemble import Assembler
-from prima_tui.sources.base import KnownFile, Problem, Scope, Source, SourceFile
+from prima_tui.sources.base import KnownFile, SourceFile
 from prima_tui.sources.reading import FileReading, FileTexts
-from prima_tui.sources.registry import all_sources
 from prima_tui.startup_log import StartupLog, warning_lines
 
 _REPORT_SECONDS = 0.25
@@ -32,8 +29,6 @@ _REPORT_TIMES = 5
 _STORE_SECONDS = 2.0
 FEW_FILES = 200
 """After a change of no more only the sessions that it concerns are put together anew."""
-_LONG_LIST_BYTES = 1024 * 1024
-"""Size of the list of last time: of a shorter one the files are listed sooner than a process is copied."""
 _KEEP_SECONDS = 60.0
 """While files change again and again, the list for the next start is written at most so often."""
 
@@ -44,30 +39,19 @@ class Upkeep(KnownFiles):
     Safe to use from several threads; one refresh runs at a time.
     """
 
-    def __init__(self, scope: Scope, catalog: Path, last: LastList, log: StartupLog, forgotten: Forgotten) -> None:
-        super().__init__(catalog, log, forgotten)
-        self.scope = scope
+    def __init__(self, lister: Lister, catalog: Path, last: LastList, log: StartupLog) -> None:
+        super().__init__(catalog, log, lister.forgotten)
+        self.scope = lister.scope
+        self._lister = lister
         self._last = last
         self._unkept = False
         self._kept_at = -_KEEP_SECONDS
-        self._plug_in_problems: list[Problem] = []
-        self._sources: dict[str, Source] = {source.id: source for source in all_sources(self._plug_in_problems)}
-        self._assembler = Assembler(scope, self._sources)
+        self._sources = lister.sources
+        self._assembler = Assembler(lister.scope, self._sources)
         self._first: list[FileTexts] = []
         """The newest files, read before anything else; the catalog doesn't have them yet."""
         self._listed: Problems = {}
-        self._ahead: Forked | None = None
         self._refreshing = threading.Lock()
-
-    def look_ahead(self) -> None:
-        """Begin to list the files beside this process, if there may be thousands; the next look at them waits for that.
-
-        What else it takes to answer can be loaded meanwhile.
-        """
-        with self._refreshing:
-            if self._last.size() >= _LONG_LIST_BYTES and self._ahead is None:
-                self._forgotten.look()
-                self._ahead = Forked.start(lambda: self._listing().sent())
 
     @property
     def snapshot(self) -> Snapshot:
@@ -192,15 +176,9 @@ class Upkeep(KnownFiles):
         return None if summaries_cross(whole, gone, before) else (whole, related)
 
     def _list(self) -> Listing:
-        ahead, self._ahead = self._ahead, None
-        sent = ahead.result() if ahead is not None else None
-        listing = Listing.received(sent) if sent is not None else self._listing()
+        listing = self._lister.list()
         self._listed = listing.problems
         return listing
-
-    def _listing(self) -> Listing:
-        unwanted = self._forgotten.holds_file if self._forgotten.any_files else None
-        return list_files(self._sources, self.scope, unwanted)
 
     def _read(
         self, waiting: Sequence[SourceFile], total: int, report: Callable[[Snapshot], None] | None, cancel: Cancel
@@ -262,7 +240,7 @@ class Upkeep(KnownFiles):
     def _all_warnings(self) -> list[str]:
         """Return everything that could not be listed, read or loaded, a line each; the startup log has them too."""
         warnings = [line for lines in self._warnings().values() for line in lines]
-        warnings += warning_lines("sources", self._plug_in_problems)
+        warnings += warning_lines("sources", self._lister.problems)
         self._log.note(warnings)
         return warnings
 

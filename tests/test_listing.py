@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from prima_tui import upkeep
+from prima_tui import listing as listing_module
 from prima_tui.forked import Forked
 from prima_tui.listing import Listing, packed_states
 from prima_tui.sources.base import Problem, SourceFile
@@ -49,7 +49,7 @@ def forks(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
         made.append(True)
         return start(work)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(upkeep, "_LONG_LIST_BYTES", 0)
+    monkeypatch.setattr(listing_module, "_LONG_LIST_BYTES", 0)
     monkeypatch.setattr(Forked, "start", counted)
     return made
 
@@ -61,8 +61,8 @@ def test_what_is_listed_ahead_is_what_is_there(world: World, forks: list[bool]) 
     path.unlink()
     world.codex("c", [Turn("A second window", "Yes.")])
     memory, other = world.memory(), world.memory()
-    memory.look_ahead()
-    memory.look_ahead()
+    memory._lister.look_ahead()
+    memory._lister.look_ahead()
     assert memory.refresh() == other.refresh()
     assert len(forks) == 1
     assert session_id("b") not in {session.id for session in memory.snapshot().sessions}
@@ -79,10 +79,10 @@ def test_what_can_not_be_listed_ahead_is_listed(world: World, monkeypatch: pytes
         def result(self) -> bytes | None:
             return None
 
-    monkeypatch.setattr(upkeep, "_LONG_LIST_BYTES", 0)
+    monkeypatch.setattr(listing_module, "_LONG_LIST_BYTES", 0)
     monkeypatch.setattr(Forked, "start", lambda _work: Failed(0, 0))
     memory, other = world.memory(), world.memory()
-    memory.look_ahead()
+    memory._lister.look_ahead()
     assert memory.refresh().sessions == other.refresh().sessions != ()
     memory.close()
     other.close()
@@ -91,7 +91,7 @@ def test_what_can_not_be_listed_ahead_is_listed(world: World, monkeypatch: pytes
 def test_a_short_list_is_not_listed_ahead(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Forked, "start", lambda _work: pytest.fail("it was"))
     memory = world.memory()
-    memory.look_ahead()
+    memory._lister.look_ahead()
     memory.close()
 
 
@@ -103,7 +103,7 @@ def test_what_it_needs_of_the_disk_it_has_itself(world: World, forks: list[bool]
     if os.access(folder, os.R_OK):
         pytest.skip("nothing is forbidden here")
     memory = world.memory()
-    memory.look_ahead()
+    memory._lister.look_ahead()
     assert any("can't be read" in line for line in memory.refresh().warnings)
     folder.chmod(0o700)
     memory.close()
