@@ -26,6 +26,9 @@ _MANY = 32
 """When more than one byte in so many begins the part, all bytes are gone through instead of telling each place's text.
 """
 
+_KEPT = 4
+"""So many parts that were looked for are kept: the words of a query, of which the last becomes longer."""
+
 
 class ManyTexts:
     """Texts known by their number, from 0. Finding a part takes a few operations on the whole block, not one a text."""
@@ -36,6 +39,8 @@ class ManyTexts:
         self._starts = starts
         self._lengths = np.diff(starts)
         self._frequencies: NDArray[np.int64] | None = None
+        self._lately: tuple[tuple[bytes, NDArray[np.int64]], ...] = ()
+        """Parts looked for lately and their places: while someone types, what is looked for only becomes longer."""
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> ManyTexts:
@@ -118,6 +123,24 @@ class ManyTexts:
         last = len(self._data) - len(part)
         if last < 0:
             return np.zeros(0, np.int64)
+        lately = self._lately
+        begun = max((known for known in lately if part.startswith(known[0])), key=_length_of_part, default=None)
+        places = self._all_places(part, last) if begun is None else self._narrowed(*begun, part, last)
+        if len(places) <= len(self._data) // _MANY:
+            # made anew and put there in one step, since several searches may run
+            self._lately = ((part, places), *(known for known in lately if known[0] != part))[:_KEPT]
+        return places
+
+    def _narrowed(self, begun: bytes, places: NDArray[np.int64], part: bytes, last: int) -> NDArray[np.int64]:
+        """Return the places at which a part stands, of those at which its beginning does."""
+        places = places[places <= last]
+        for offset in range(len(begun), len(part)):
+            if not len(places):
+                break
+            places = places[self._data[places + offset] == part[offset]]
+        return places
+
+    def _all_places(self, part: bytes, last: int) -> NDArray[np.int64]:
         if self._frequencies is None:
             self._frequencies = np.bincount(self._data, minlength=256)
         # the rarest byte first: it leaves the fewest places to look at
@@ -129,6 +152,10 @@ class ManyTexts:
                 break
             places = places[self._data[places + offset] == part[offset]]
         return places
+
+
+def _length_of_part(known: tuple[bytes, NDArray[np.int64]]) -> int:
+    return len(known[0])
 
 
 class SortedTexts(ManyTexts):

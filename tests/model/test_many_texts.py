@@ -35,5 +35,28 @@ def test_a_part_that_stands_at_many_places_is_found_as_well(texts: list[str], pa
     assert found.tolist() == [place for place, one in enumerate(texts) if part in one]
 
 
+@given(st.lists(text, max_size=6), st.lists(text, max_size=8), st.sampled_from([1, 32]))
+def test_a_part_that_becomes_longer_and_shorter_is_found_as_if_nothing_else_had_been(
+    texts: list[str], parts: list[str], many: int
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(many_texts, "_MANY", many)
+        known = ManyTexts.of(texts)
+        for part in parts:
+            for end in (*range(len(part) + 1), len(part) // 2):
+                found = known.containing(utf8(part[:end])).tolist()
+                assert found == [place for place, one in enumerate(texts) if part[:end] in one]
+
+
+def test_what_becomes_longer_is_looked_for_where_its_beginning_stands(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = ManyTexts.of(["login fails", "the cookie", "log of it", *["-" * 100] * 20])
+    assert known.containing(b"log").tolist() == [0, 2]
+    monkeypatch.setattr(known, "_all_places", None)
+    assert known.containing(b"logi").tolist() == [0]
+    assert known.containing(b"log").tolist() == [0, 2]
+    with pytest.raises(TypeError):
+        known.containing(b"cook")
+
+
 def test_a_part_is_never_found_across_two_texts() -> None:
     assert ManyTexts.of(["ab", "cd", "bc"]).containing(b"bc").tolist() == [2]
