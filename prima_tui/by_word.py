@@ -6,7 +6,7 @@ What it finds is what a search of everything finds. Where too much changed, or a
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from prima_tui.index.messages import MessageTable
     from prima_tui.index.word_index import WordIndex
     from prima_tui.kept_words import KeptHistory, KeptLibrary, KeptWords
+    from prima_tui.listing import Listing
 
 _SETTLED_SECONDS = 60
 """A file that was written longer ago than this is not likely to be written again soon."""
@@ -93,13 +94,13 @@ class ByWord(Upkeep):
             self._patch_of_kept = _Patch(kept.library, table, {}, kept.left_out)
             files = kept.count
         else:
-            patch = self._patch_kept(kept, listing.files, store)
+            patch = self._patch_kept(kept, listing, store)
             if patch is None:
                 return False
             with self._loading:
                 self._known, self._table, self.library = patch.known, patch.table, patch.library
             self._patch_of_kept = patch
-            files = len(listing.files)
+            files = len(patch.known)
         self._snapshot = Snapshot((), files, files, False, tuple(self._all_warnings()))
         return True
 
@@ -108,11 +109,9 @@ class ByWord(Upkeep):
 
         return WordIndexes(self._catalog_path.with_name("words"), self._note).all()
 
-    def _patch_kept(self, kept: KeptHistory, files: Mapping[str, SourceFile], store: KeptWords) -> _Patch | None:
+    def _patch_kept(self, kept: KeptHistory, listing: Listing, store: KeptWords) -> _Patch | None:
         """Put what was kept in the state that the files are in; None where that is too much, or can't be told."""
-        before = {one.file.path: one for one in kept.files.every()}
-        changed = [file for path, file in files.items() if path not in before or before[path].file != file]
-        gone = [path for path in before if path not in files]
+        changed, gone = listing.changes(bytes(kept.listing))
         if not are_few(changed, gone):
             return None
         replaced_files = {*gone, *(file.path for file in changed)}
@@ -121,6 +120,7 @@ class ByWord(Upkeep):
         if table is None:
             return None
         batch = self._backlog.read(changed)
+        before = {one.file.path: one for one in kept.files.every()}
         whole = self._with_related([texts.reading for texts in batch], gone, before)
         if whole is None:
             return None

@@ -248,10 +248,11 @@ def files(
         path, text = _line_on_disk(part, line, memory.scope.workspace)
     from prima_tui import output, output_edits, output_text
 
-    snapshot = memory.refresh()
+    # a line may be in any session's texts, a path stands in what is kept of them for searching
+    snapshot = memory.refresh_by_word() if text is None else memory.refresh()
     warn(list(memory.settings.problems), as_json)
     if text is None:
-        rows = output.file_history(memory.all_sessions(), part)
+        rows = output.file_history(memory.sessions_changing(part), part)
         print_result(
             output.files_json(rows, snapshot.warnings) if as_json else None, lambda: output_text.files_text(rows)
         )

@@ -14,7 +14,7 @@ import mmap
 import os
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from types import MappingProxyType
 from typing import Any
 
@@ -87,11 +87,17 @@ class KeptLibrary(Library, frozen=True, dict=True):
         """A session's key to its entry."""
         return _EntriesByKey(self)
 
+    def changing(self, part: str) -> list[Entry]:
+        """Return the sessions that changed a file whose path, as it is shown, contains ``part`` (folded)."""
+        if not part:
+            return super().changing(part)
+        return [self.entries[row] for row in np.flatnonzero(self.columns.paths_holding(part)).tolist()]
+
     def rows_from(self, paths: Iterable[str]) -> NDArray[np.int64]:
         """Return the rows of the sessions that come from any of these files, ascending."""
         wanted = np.array([path_number(path) for path in paths], np.uint64)
-        found: NDArray[np.int64] = np.unique(self.arrays["file_row"][np.isin(self.arrays["file_key"], wanted)])
-        return found
+        rows = self.arrays["file_row"][np.isin(self.arrays["file_key"], wanted)]
+        return np.array(sorted(set(rows.tolist())), np.int64)
 
     def with_made(self, gone: NDArray[np.int64], made: Sequence[Entry]) -> KeptLibrary:
         """Return the library without some rows and with other sessions instead, newest first as ever."""
@@ -231,6 +237,7 @@ class KeptWords:
             return None
         left_out = tuple((part, frozenset(positions)) for part, positions in content.left_out)
 
+        @cache
         def files() -> tuple[KnownFile, ...]:
             try:
                 every = _FILES.decode(content.files)

@@ -45,6 +45,13 @@ class Listing:
         """The files and their states as bytes."""
         return self._packed or packed_states(self.files.values())
 
+    def changes(self, before: bytes) -> tuple[list[SourceFile], list[str]]:
+        """Return the files that were in another state or not there ``before`` (the bytes of then), and what is gone."""
+        now, then = (set(map(bytes, _RECORDS.decode(packed))) for packed in (self.packed, before))
+        changed = sorted(map(_FILE.decode, now - then), key=_path)
+        paths = {file.path for file in changed}
+        return changed, sorted(path for path in map(_path, map(_FILE.decode, then - now)) if path not in paths)
+
     @classmethod
     def of_files(cls, files: dict[str, SourceFile], problems: Problems) -> Listing:
         """Return the listing of files, by path."""
@@ -130,5 +137,7 @@ def list_path(cache: Path, scope: Scope) -> Path:
 
 _path = attrgetter("path")
 _ENCODER = msgspec.msgpack.Encoder()
+_FILE = msgspec.msgpack.Decoder(SourceFile)
+_RECORDS = msgspec.msgpack.Decoder(list[msgspec.Raw])
 _FILES = msgspec.msgpack.Decoder(list[SourceFile])
 _SENT = msgspec.msgpack.Decoder(_Sent)

@@ -31,6 +31,7 @@ from prima_tui.model.hits import (
 )
 from prima_tui.model.reach import Reach
 from prima_tui.model.session import Session, ToolUse
+from prima_tui.model.text import fold
 from prima_tui.sources.places import inside
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ class Memory(FileHistory):
             report(Snapshot(last.sessions()))
         return self._open().refresh(report, cancel)
 
-    def refresh_by_word(self, text: str) -> Snapshot:
+    def refresh_by_word(self, text: str | None = None) -> Snapshot:
         """Look at the files for one search by word: where none changed, no session is read that it doesn't find.
 
         The snapshot tells no sessions then. While the files are looked at, ``text`` is looked for in what was kept, so
@@ -100,6 +101,8 @@ class Memory(FileHistory):
         history = self._open()
         self._lister.look_ahead()
         load_search()
+        if text is None:
+            return history.refresh_by_word()
         return history.refresh_by_word(lambda library, table: get_ready(text, library, table))
 
     def each_listed(self, shape: Callable[[Session], Shown]) -> tuple[list[Shown], Snapshot]:
@@ -146,6 +149,10 @@ class Memory(FileHistory):
         history = self._open()
         entry = history.library.by_key.get(session.key)
         return () if entry is None else history.tools(entry, thinking=thinking)
+
+    def sessions_changing(self, part: str) -> list[Session]:
+        """Return the sessions that changed a file whose path contains ``part`` (capitals ignored), newest first."""
+        return [entry.session for entry in self._open().library.changing(fold(part))]
 
     def all_sessions(self) -> list[Session]:
         """Return every session in scope, newest first, those that lists leave out among them."""

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from prima_tui import backlog
+from prima_tui import backlog, output
 from prima_tui import by_word as rules
 from prima_tui.errors import StoreUnusable
 from prima_tui.index.catalog import build_words
@@ -103,6 +103,23 @@ def test_the_answer_is_that_of_a_whole_search(kept: World, query: str) -> None:
 @given(words=st.lists(st.text(alphabet="theborm. ", min_size=1, max_size=3), min_size=1, max_size=3).map(" ".join))
 def test_whatever_is_typed_the_answer_is_that_of_a_whole_search(kept: World, words: str) -> None:
     assert by_word(kept, words) == whole(kept, words)
+
+
+@pytest.mark.parametrize("part", ["app.py", "WEB/", "", "no such file", "\\\\", "o"])
+@pytest.mark.parametrize("changed", [False, True])
+def test_the_changes_of_a_file_are_those_that_all_sessions_tell(kept: World, part: str, changed: bool) -> None:
+    if changed:
+        kept.claude("d", [Turn("Another window", "In the roof.", ("web/App.py", "roof.py"))])
+    memory, other = kept.memory(), kept.memory()
+    memory.refresh_by_word()
+    other.refresh()
+    assert isinstance(memory._open().library, KeptLibrary)
+    rows = output.file_history(other.all_sessions(), part)
+    assert output.file_history(memory.sessions_changing(part), part) == rows
+    assert output.file_history(other.sessions_changing(part), part) == rows
+    assert bool(rows) == (part in ("app.py", "WEB/", "", "o"))
+    memory.close()
+    other.close()
 
 
 def test_only_what_is_found_is_read(kept: World) -> None:

@@ -37,6 +37,16 @@ def test_the_order_does_not_count_and_every_part_of_a_state_does() -> None:
     assert packed_states([FILES["/a"], FILES["/b"]]) != packed
 
 
+def test_what_changed_is_told() -> None:
+    before = packed_states(FILES.values())
+    new = SourceFile("codex", "/new", 1, 2, 3)
+    grown = msgspec.structs.replace(FILES["/a"], size=11)
+    now = Listing.of_files({"/a": grown, "/new": new, "/b": FILES["/b"]}, {})
+    assert now.changes(before) == ([grown, new], ["/ä c"])
+    assert Listing.of_files(FILES, {}).changes(before) == ([], [])
+    assert Listing.of_files({}, {}).changes(before) == ([], sorted(FILES))
+
+
 @pytest.fixture
 def forks(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     """Have even a short list listed ahead, and tell how often that was done."""

@@ -118,11 +118,14 @@ def views_of(
     """
     views = []
     held = np.zeros(len(states), np.bool_)
-    for index in indexes:
-        _same, places, rows = np.intersect1d(index.state_keys, states, return_indices=True)
-        new = ~held[rows]
-        parts = np.full(len(index.state_keys), -1, np.int64)
-        parts[places[new]] = firsts[rows[new]]
-        held[rows] = True
-        views += [WordView(index, parts)] if new.any() else []
+    # not by NumPy's functions of sets, which take long to load
+    order = np.argsort(states)
+    for index in indexes if len(states) else ():
+        keys = index.state_keys
+        rows = order[np.minimum(np.searchsorted(states, keys, sorter=order), len(states) - 1)]
+        places = np.flatnonzero((states[rows] == keys) & ~held[rows])
+        parts = np.full(len(keys), -1, np.int64)
+        parts[places] = firsts[rows[places]]
+        held[rows[places]] = True
+        views += [WordView(index, parts)] if len(places) else []
     return views, held

@@ -64,6 +64,10 @@ class Library(msgspec.Struct, frozen=True, dict=True):
 
         return Columns(self.entries)
 
+    def changing(self, part: str) -> list[Entry]:
+        """Return the sessions that changed a file whose path, as it is shown, contains ``part`` (folded)."""
+        return [entry for entry in self.entries if any(part in path for path in entry.paths)]
+
 
 def listed(library: Library, query: Query) -> list[Session]:
     """Return the sessions that satisfy the query's filters, newest first."""

@@ -5,12 +5,14 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
+import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prima_tui.index.messages import MessageTable
 from prima_tui.index.part_matches import PartMatches
-from prima_tui.index.word_index import WordIndex
+from prima_tui.index.word_index import WordIndex, state_number
+from prima_tui.index.word_view import views_of
 from prima_tui.index.word_writer import WordIndexWriter
 from prima_tui.sources.reading import Messages
 
@@ -109,3 +111,14 @@ def test_text_in_an_index_takes_no_room_in_the_table_and_is_told_when_the_index_
     assert table.use([], {}) == {"a"}
     assert len(table.find(["text"], "text")) == 1
     table.close()
+
+
+def test_each_file_counts_in_the_first_index_that_holds_it(tmp_path: Path) -> None:
+    first = index_of(tmp_path / "first", {"b": [[(0, "some words")]], "a": [[(0, "other words")]]})
+    second = index_of(tmp_path / "second", {"c": [[(0, "more words")]], "a": [[(0, "other words")]]})
+    states = np.array([state_number(path, b"state") for path in "abcd"], np.uint64)
+    views, held = views_of([first, second], states, np.array([10, 20, 30, 40]))
+    assert held.tolist() == [True, True, True, False]
+    assert [view.find(["words"], "words", None).parts.tolist() for view in views] == [[20, 10], [30]]
+    assert views_of([first], states[3:], np.array([40])) == ([], [False])
+    assert views_of([first], states[:0], np.zeros(0, np.int64))[0] == []
