@@ -24,6 +24,7 @@ from prima_tui import first_frame
 from prima_tui.model.hits import Mode
 from prima_tui.terminal_unicode import speaks_unicode
 from prima_tui.tui.background import REFRESH_SECONDS
+from prima_tui.tui.bindings import help_binding
 from prima_tui.tui.browse_screen import BrowseScreen
 from prima_tui.tui.commands import ActionCommands
 from prima_tui.tui.garbage import ShortRounds
@@ -76,7 +77,7 @@ class PrimaApp(App[PickResult | None]):
             "ctrl+z", "suspend_process", "To the shell", show=False, priority=True, id="app.suspend",
             tooltip="Back to the shell for a while (fg returns)",
         ),
-        Binding("f1", "toggle_help", "Keys", show=True, id="app.help", tooltip="Show all keys and help"),
+        help_binding(),
     ]  # fmt: skip
 
     def __init__(

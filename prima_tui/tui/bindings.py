@@ -16,6 +16,11 @@ def key_binding(
     return Binding(key, action, text, show=show, tooltip=tooltip, id=f"{group}.{name}", priority=priority)
 
 
+def help_binding() -> Binding:
+    """Return the binding of the help's key, which a modal screen needs too: the program's own bindings end at it."""
+    return Binding("f1", "app.toggle_help", "Keys", show=True, id="app.help", tooltip="Show all keys and help")
+
+
 def told(binding: Binding) -> str:
     """Return what a key does, in a sentence."""
     return binding.tooltip or binding.description

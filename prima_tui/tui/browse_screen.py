@@ -209,6 +209,7 @@ class BrowseScreen(ScopedScreen, FrameScreen, RoomScreen, SearchesScreen, ViewsS
         elif self.has_class("-full"):
             self.remove_class("-full")
             self._search_line.input.focus()
+            self.refresh_bindings()
         elif not isinstance(self.focused, Input):
             self._search_line.input.focus()
         elif self.pick:
@@ -227,6 +228,7 @@ class BrowseScreen(ScopedScreen, FrameScreen, RoomScreen, SearchesScreen, ViewsS
         self.toggle_class("-extract")
         if had_focus:
             self._pane.focus()
+        self.refresh_bindings()
 
     def action_maximise_pane(self) -> None:
         """Give the pane all the room below the search line, and back."""
@@ -235,6 +237,14 @@ class BrowseScreen(ScopedScreen, FrameScreen, RoomScreen, SearchesScreen, ViewsS
         self.toggle_class("-full")
         if not self.has_class("-full") and isinstance(self.focused, DocumentPane):
             self._search_line.input.focus()
+        self.refresh_bindings()
+
+    def key_name(self, action: str) -> str:
+        """Return what a key of the room does as it is: which pane it brings, and that the full one goes back."""
+        if action == "turn_pane":
+            conversation = "Chat" if self.has_class("-narrow") or self.has_class("-tiny") else "Conversation"
+            return conversation if self.has_class("-extract") else "Extract"
+        return "Back" if action == "maximise_pane" and self.has_class("-full") else ""
 
     # -- other screens ------------------------------------------------------------------------------------------
 

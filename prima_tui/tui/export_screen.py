@@ -19,6 +19,7 @@ from prima_tui.errors import PrimaError
 from prima_tui.export import FORMATS, FileThere, Format, exported, file_name, format_of, free_path, write_export
 from prima_tui.model.hits import Conversation
 from prima_tui.model.session import Session, ToolUse
+from prima_tui.tui.bindings import help_binding
 from prima_tui.tui.notice_screen import NoticeScreen
 from prima_tui.tui.plain_input import PlainInput, plain_input
 
@@ -40,11 +41,13 @@ class Reads(Protocol):
 class ExportScreen(ModalScreen[tuple[Path, bool] | None]):
     """Asks for a file; its result is the path and whether tools are written too, or None."""
 
+    BINDING_GROUP_TITLE = "Export"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("f2", "turn_format", "Markdown or HTML", id="export.format", tooltip="Write the other form"),
         Binding("f4", "turn_tools", "Tools", id="export.tools", tooltip="With tools and thinking, or without"),
         Binding("enter", "write", "Write", id="export.write", tooltip="Write the file"),
         Binding("escape,ctrl+c", "leave", "Leave", id="export.leave", tooltip="Write nothing"),
+        help_binding(),
     ]
 
     def __init__(self, path: Path) -> None:

@@ -101,11 +101,16 @@ class FileHistoryScreen(FilesScreen):
         field.cursor_position = len(text)
         field.focus()
 
+    def key_name(self, action: str) -> str:
+        """Return which of the two the key brings that turns between lines and changes."""
+        return "Changes" if action == "lines" and self._in_lines else ""
+
     def action_lines(self) -> None:
         """Turn between the changes of the selected file and its own lines."""
         if self._in_lines:
             self.remove_class("-lines", "-empty")
             self.set_class(self._found is not None and not self._found.place.part, "-files")
+            self.refresh_bindings()
             return
         row = self._list.selected_row
         if row is None:

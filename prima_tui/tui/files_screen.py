@@ -155,6 +155,7 @@ class FilesScreen(Screen[SessionPlace | None]):
         self._found = found
         if not keep:
             self.remove_class("-lines")
+            self.refresh_bindings()
         blank = not found.place.part
         self.set_class(blank, "-files")
         self._count(found)
@@ -227,6 +228,7 @@ class FilesScreen(Screen[SessionPlace | None]):
         self.query_one("#file-foot", Static).update(Content("Reading the conversations that changed this file …"))
         self.remove_class("-empty", "-files")
         self.add_class("-lines")
+        self.refresh_bindings()
         try:
             view = await in_thread(lambda cancel: self._finder.view(path, partial(self._tell, cancel), cancel))
         except (PrimaError, OSError) as error:
@@ -237,6 +239,7 @@ class FilesScreen(Screen[SessionPlace | None]):
             if line < 0:
                 self.notify("That text does not stand in the file any more; its edits are listed.", timeout=4)
                 self.remove_class("-lines")
+                self.refresh_bindings()
                 return
         shown = shown_path(path, str(self._memory.scope.workspace))
         if not view.code:

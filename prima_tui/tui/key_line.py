@@ -5,7 +5,7 @@ From the same bindings as everything else. Textual's own footer mounts a widget 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 from rich.cells import cell_len
 from textual import events
@@ -22,18 +22,37 @@ if TYPE_CHECKING:
 STYLES = ("key", "text", "off")
 
 
-_HELP = "toggle_help"
+_HELP = "app.toggle_help"
+
+
+@runtime_checkable
+class NamesKeys(Protocol):
+    """A part with keys that turn something, and so do another thing each time."""
+
+    def key_name(self, action: str) -> str:
+        """Return what the key of an action does just now, "" for what is always said of it."""
+        ...
+
+
+class ShownKey(NamedTuple):
+    """A key in the line."""
+
+    key: str
+    does: str
+    active: ActiveBinding
+
+    @property
+    def text(self) -> str:
+        """What stands in the line, with the space at both sides."""
+        return f" {self.key} {self.does} "
 
 
 def _does(active: ActiveBinding) -> str:
     """What a key does, as the line says it."""
-    description = active.binding.description or active.binding.action
+    binding, node = active.binding, active.node
+    now = node.key_name(binding.action) if isinstance(node, NamesKeys) else ""
+    description = now or binding.description or binding.action
     return f"{description[:1].upper()}{description[1:]}"
-
-
-def _cells(key: str, active: ActiveBinding) -> int:
-    """Cells that a key takes in the line, with the space at both sides."""
-    return cell_len(f" {key} {_does(active)} ")
 
 
 class KeyLine(Widget):
@@ -41,7 +60,7 @@ class KeyLine(Widget):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self._keys: list[tuple[str, ActiveBinding]] | None = None
+        self._keys: list[ShownKey] | None = None
         self._places: list[tuple[int, int, ActiveBinding]] = []
 
     def on_mount(self) -> None:
@@ -54,16 +73,16 @@ class KeyLine(Widget):
             self._keys = keys
             self.refresh()
 
-    def _shown_keys(self) -> list[tuple[str, ActiveBinding]]:
-        found: dict[str, tuple[str, ActiveBinding]] = {}
+    def _shown_keys(self) -> list[ShownKey]:
+        found: dict[str, ShownKey] = {}
         active = self.screen.active_bindings
         palette = active.get(self.app.COMMAND_PALETTE_BINDING)
         for one in (*active.values(), *([palette] if palette else [])):
             binding = one.binding
             if (binding.show or one is palette) and binding.action not in found:
-                found[binding.action] = (self.app.get_key_display(binding), one)
+                found[binding.action] = ShownKey(self.app.get_key_display(binding), _does(one), one)
         # What one does most comes first, whichever class it is bound in.
-        return sorted(found.values(), key=lambda one: one[1].binding.key != "enter")
+        return sorted(found.values(), key=lambda one: one.active.binding.key != "enter")
 
     def _line(self, width: int) -> StyledLine:
         """The keys that fit, and where each stands. The one that shows all keys is never left out."""
@@ -72,15 +91,16 @@ class KeyLine(Widget):
         pieces: list[tuple[str, str]] = []
         self._places = []
         used = 0
-        reserved = sum(_cells(key, active) for key, active in self._keys if active.binding.action == _HELP)
-        for key, active in self._keys:
-            size = _cells(key, active)
+        reserved = sum(cell_len(one.text) for one in self._keys if one.active.binding.action == _HELP)
+        for one in self._keys:
+            key, does, active = one
+            size = cell_len(one.text)
             helps = active.binding.action == _HELP
             if used + size + (0 if helps else reserved) > width:
                 continue
             reserved = 0 if helps else reserved
             off = "" if active.enabled else "off"
-            pieces += [(" ", ""), (key, off or "key"), (f" {_does(active)}", off or "text"), (" ", "")]
+            pieces += [(" ", ""), (key, off or "key"), (f" {does}", off or "text"), (" ", "")]
             self._places.append((used, used + size, active))
             used += size
         return joined(pieces)

@@ -13,6 +13,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from prima_tui.model.text import shown
+from prima_tui.tui.bindings import help_binding
 
 
 class Choice(Static):
@@ -32,10 +33,12 @@ class Choice(Static):
 class NoticeScreen(ModalScreen[str]):
     """Shows a title and text; its result is ``yes``, ``copy`` or ``no``."""
 
+    BINDING_GROUP_TITLE = "This question"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "answer('yes')", "Go on", id="notice.yes", tooltip="Do it"),
-        Binding("c,ctrl+y", "answer('copy')", "Copy", id="notice.copy", tooltip="Copy what is named"),
-        Binding("escape,ctrl+c", "answer('no')", "Close", id="notice.no", tooltip="Do nothing"),
+        Binding("enter", "go_on", "Go on", id="notice.yes", tooltip="Do it"),
+        Binding("c,ctrl+y", "copy", "Copy", id="notice.copy", tooltip="Copy what is named"),
+        Binding("escape,ctrl+c", "leave", "Close", id="notice.no", tooltip="Do nothing"),
+        help_binding(),
     ]
 
     def __init__(
@@ -65,8 +68,18 @@ class NoticeScreen(ModalScreen[str]):
         """Close with an answer."""
         self.dismiss(answer)
 
-    def action_answer(self, answer: str) -> None:
-        """Close with an answer; Enter without anything to go on with only closes."""
-        if answer == "copy" and not self._copy:
-            return
-        self.answer("no" if answer == "yes" and not self._go_on else answer)
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Textual's: nothing to copy where nothing is offered."""
+        return self._copy if action == "copy" else super().check_action(action, parameters)
+
+    def action_go_on(self) -> None:
+        """Do it; where there is nothing to go on with, only close."""
+        self.answer("yes" if self._go_on else "no")
+
+    def action_copy(self) -> None:
+        """Copy what is named."""
+        self.answer("copy")
+
+    def action_leave(self) -> None:
+        """Do nothing."""
+        self.answer("no")

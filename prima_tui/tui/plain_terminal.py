@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,7 @@ _FEW_COLOURS = frozenset({"standard", "windows", None})
 _SIGNS = {
     **dict.fromkeys("╭╮╰╯┌┐└┘├┤┬┴┼╔╗╚╝╠╣", "+"),
     **dict.fromkeys("─━╌╍┄┅═▔–—−‐‑‒", "-"),
-    **dict.fromkeys("│┃▌▎▊▏▐║╎┆", "|"),
+    **dict.fromkeys("│┃▌▎▊▏▐║╎┆┊", "|"),
     **dict.fromkeys("▁▂▃", "_"),
     **dict.fromkeys("▄▅▆▇█▓■▀", "#"),
     **dict.fromkeys("▒░", ":"),
@@ -29,7 +30,14 @@ _SIGNS = {
     **dict.fromkeys("↑▲", "^"),
     **dict.fromkeys("✕×✗✖", "x"),
     **dict.fromkeys("•◆●★∙▪", "*"),
-    **dict.fromkeys("…·", "."),
+    **dict(zip("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏", "|/-\\|/-\\|/", strict=True)),
+    "…": "~",
+    "·": "-",
+    "☐": "o",
+    "☑": "x",
+    "ß": "s",
+    "¿": "?",
+    "¡": "!",
     **dict.fromkeys("“”„", '"'),
     **dict.fromkeys("‘’‚", "'"),
     "⚠": "!",
@@ -40,10 +48,34 @@ _SIGNS = {
 _TURNING = "|/-\\"
 
 
+# With a space left after them, three dots take two of the cells that nothing stands in.
+_DOTS = re.compile(r"…(?:  (?= )| {2,}$)")
+
+
 @lru_cache(maxsize=8192)
 def ascii_text(text: str) -> str:
-    """Return text in ASCII of the same width: signs as like ones, letters without accents, the rest as ``?``."""
-    return text if text.isascii() else "".join(map(_ascii_sign, text))
+    """Return text in ASCII of the same width: signs as like ones, letters without accents, the rest as ``?``.
+
+    An ellipsis that has the room becomes three dots; one at a cut, where the next thing stands, becomes ``~``.
+    """
+    if text.isascii():
+        return text
+    return "".join(map(_ascii_sign, _DOTS.sub(_dots, text)))
+
+
+def _dots(found: re.Match[str]) -> str:
+    return f"...{found[0][3:]}"
+
+
+def ascii_line(texts: Sequence[str]) -> list[str]:
+    """Return the pieces of a line in ASCII, each as wide as before; what an ellipsis has room for may be in another."""
+    line = ascii_text("".join(texts))
+    ascii_pieces, start = [], 0
+    for text in texts:
+        end = start + cell_len(text)
+        ascii_pieces.append(line[start:end])
+        start = end
+    return ascii_pieces
 
 
 @lru_cache(maxsize=4096)
@@ -56,7 +88,7 @@ def _ascii_sign(sign: str) -> str:
     if 0x2800 <= ord(sign) <= 0x28FF:
         return _TURNING[ord(sign) % len(_TURNING)]
     plain = unicodedata.normalize("NFKD", sign)[:1]
-    return plain if plain.isascii() and width == 1 else "?" * width
+    return plain.ljust(width) if plain.isascii() and width else "?" * width
 
 
 class AsciiFilter(LineFilter):
@@ -64,7 +96,13 @@ class AsciiFilter(LineFilter):
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # noqa: ARG002
         """Textual's: return the segments with their text in ASCII."""
-        return [Segment(ascii_text(text), style, control) for text, style, control in segments]
+        if all(text.isascii() for text, _style, _control in segments):
+            return segments
+        shown = ascii_line(["" if control else text for text, _style, control in segments])
+        return [
+            segment if segment.control else Segment(text, segment.style)
+            for segment, text in zip(segments, shown, strict=True)
+        ]
 
 
 def few_colours(app: App[Any]) -> bool:

@@ -21,7 +21,7 @@ from prima_tui.model.query_edit import with_filter, without_filter
 from prima_tui.model.session import Session
 from prima_tui.model.text import one_line
 from prima_tui.model.timeline import SCALES, Scale, Timeline, date_value, days_of, timeline
-from prima_tui.tui.bindings import key_binding
+from prima_tui.tui.bindings import help_binding, key_binding
 from prima_tui.tui.cancellable import in_thread
 from prima_tui.tui.key_line import KeyLine
 from prima_tui.tui.outcome import Asked
@@ -102,6 +102,7 @@ class TimelineScreen(ModalScreen[str | None]):
         _bind("up,shift+tab", "tag(-1)", "Previous tag", "Only sessions with the tag before"),
         _bind("delete,backspace", "clear", "All times", "Take the date out of the search", show=True),
         _bind("escape,alt+l,q", "leave", "Close", "Close the timeline", show=True),
+        help_binding(),
     ]
 
     def __init__(self, memory: Memory, asked: Asked, clock: Callable[[], datetime] | None = None) -> None:

@@ -7,10 +7,11 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 import pytest
+from textual.pilot import Pilot
 
 from prima_tui.config import Settings, paths_below
 from prima_tui.documents_memory import Documents
@@ -361,6 +362,19 @@ class FakeMemory:
 
     def close(self) -> None:
         return None
+
+
+@pytest.fixture(autouse=True)
+def _each_key_is_done_with_before_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Textual's own goes on when the process rests, which on a busy machine it does before a key was looked at."""
+    press = Pilot.press
+
+    async def one_by_one(pilot: Pilot[Any], *keys: str) -> None:
+        for key in keys:
+            await press(pilot, key)
+            await pilot._wait_for_screen()  # also what the key was handed on to
+
+    monkeypatch.setattr(Pilot, "press", one_by_one)
 
 
 @pytest.fixture

@@ -383,9 +383,11 @@ async def test_the_pane_turns_and_takes_all_the_room(memory: Any, make_app: Make
         await settled(pilot, answered(app, ""))
         conversation, extract = app.screen.query_one(ConversationPane), app.screen.query_one(ExtractPane)
         assert conversation.region.width > 30 and not extract.region
+        assert "f4 Extract" in screen_text(app)
         await pilot.press("f4")
         await pilot.pause()
         assert extract.region.width > 30 and not conversation.region
+        await settled(pilot, lambda: "f4 Chat" in screen_text(app))
         await pilot.press("ctrl+o")
         await pilot.pause()
         assert extract.region.width == 80
@@ -393,6 +395,23 @@ async def test_the_pane_turns_and_takes_all_the_room(memory: Any, make_app: Make
         await pilot.press("escape")
         await pilot.pause()
         assert sessions(app).region.width > 30
+        await pilot.press("f4")
+        await settled(pilot, lambda: "f4 Extract" in screen_text(app))
+
+
+async def test_the_keys_of_the_room_say_what_they_do_next(memory: Any, make_app: MakeApp) -> None:
+    app = make_app(memory)
+    async with app.run_test(size=(200, 50)) as pilot:
+        await settled(pilot, answered(app, ""))
+        for key, said in (
+            ("f4", "f4 Conversation"),
+            ("ctrl+o", "^o Back"),
+            ("escape", "^o Full"),
+            ("f4", "f4 Extract"),
+        ):
+            assert said not in screen_text(app)
+            await pilot.press(key)
+            await settled(pilot, lambda said=said: said in screen_text(app))
 
 
 async def test_the_list_can_be_made_wider_and_narrower(memory: Any, make_app: MakeApp) -> None:
@@ -660,7 +679,7 @@ async def test_control_characters_that_are_pasted_do_not_reach_the_terminal(memo
     app = make_app(memory)
     async with app.run_test(size=(80, 24)) as pilot:
         app.screen.query_one(SearchInput).post_message(events.Paste("a\x1b[31mb\x07"))
-        await pilot.pause(0.1)
+        await settled(pilot, lambda: bool(app.screen.query_one(SearchInput).value))
         assert app.screen.query_one(SearchInput).value.isprintable()
 
 

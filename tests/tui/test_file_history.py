@@ -209,9 +209,10 @@ async def test_f4_turns_between_changes_and_lines(world: World) -> None:
     async with file_history(shop(world), *"money") as (app, pilot):
         await settled(pilot, lambda: len(titles(app)) == 2)
         await pilot.press("f4")
-        await settled(pilot, in_lines(app, 0))
+        await settled(pilot, lambda: in_lines(app, 0)() and "f4 Changes" in screen_text(app))
         await pilot.press("f4")
         assert not app.screen.has_class("-lines")
+        await settled(pilot, lambda: "f4 Lines" in screen_text(app))
         await pilot.press("f4")
         await settled(pilot, in_lines(app, 0))
         await pilot.press("escape")
@@ -421,6 +422,8 @@ def test_a_path_too_long_keeps_its_end() -> None:
 async def test_an_explanation_on_one_line_shows_no_marks_of_markdown(world: World) -> None:
     async with file_history(shop(world), *"money") as (app, pilot):
         await settled(pilot, lambda: "since it must be" in screen_text(app))
-        await pilot.press("f4", "alt+n")
+        await pilot.press("f4")
+        await settled(pilot, in_lines(app, 0))
+        await pilot.press("alt+n")
         await settled(pilot, lambda: "exchange #1" in screen_text(app))
         assert "**" not in screen_text(app)

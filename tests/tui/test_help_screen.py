@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from textual.command import CommandPalette
+from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from prima_tui.tui.app import PrimaApp
@@ -61,6 +63,26 @@ async def test_help_is_narrowed_by_typing_and_closed_by_its_key(memory: FakeMemo
         await opened(pilot, app)
         await pilot.press("escape")
         await settled(pilot, lambda: not isinstance(app.screen, HelpScreen))
+
+
+@pytest.mark.parametrize(
+    ("key", "row"), [("alt+l", "Days, weeks, months"), ("alt+x", "Write the other form"), ("f10", "Do nothing")]
+)
+async def test_a_box_over_the_screen_has_its_help_and_its_palette_too(
+    memory: FakeMemory, make_app: MakeApp, key: str, row: str
+) -> None:
+    app = make_app(memory)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settled(pilot, answered(app, ""))
+        await pilot.press(key)
+        await settled(pilot, lambda: isinstance(app.screen, ModalScreen))
+        box = app.screen
+        await opened(pilot, app)
+        assert row in helped(app)
+        await pilot.press("escape")
+        await settled(pilot, lambda: app.screen is box)
+        await pilot.press("ctrl+backslash")
+        await settled(pilot, lambda: CommandPalette.is_open(app))
 
 
 async def test_help_scrolls(memory: FakeMemory, make_app: MakeApp) -> None:

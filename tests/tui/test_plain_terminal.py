@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +18,10 @@ from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
 from textual.color import Color
 
 from prima_tui.terminal_unicode import speaks_unicode
-from prima_tui.tui import palette, session_list
+from prima_tui.tui import palette, search_line, session_list
 from prima_tui.tui.keymap import binding_ids, is_key, keymap_problems, own_bindings, usable_keys
 from prima_tui.tui.palette import contrast, layers, readable
-from prima_tui.tui.plain_terminal import ascii_text, moves_less
+from prima_tui.tui.plain_terminal import ascii_line, ascii_text, moves_less
 
 from .driving import MakeApp, answered, screen_text, sessions, settled
 
@@ -55,6 +56,32 @@ def test_text_in_ascii_takes_as_many_cells(text: str) -> None:
     plain = ascii_text(text)
     assert plain.isascii()
     assert len(plain) == sum(cell_len(sign) for sign in text)
+
+
+@pytest.mark.parametrize(
+    ("pieces", "expected"),
+    [
+        (["Counting …"], ["Counting ~"]),
+        (["Counting …", "      "], ["Counting .", "..    "]),
+        (["Opening…   "], ["Opening... "]),
+        (["Opening…  "], ["Opening..."]),
+        (["Opening… "], ["Opening~ "]),
+        (["a title that is cu…", "  ", "2d"], ["a title that is cu~", "  ", "2d"]),
+        (["cu…   2d"], ["cu... 2d"]),
+        (["漢…", "   x"], ["??.", ".. x"]),
+        (["3 found · 2 ms"], ["3 found - 2 ms"]),
+        (["┊ ☐ open ☑ done"], ["| o open x done"]),
+        (["はい？ ４"], ["?????  4 "]),
+    ],
+)
+def test_a_line_in_ascii_says_the_same_in_as_many_cells(pieces: list[str], expected: list[str]) -> None:
+    assert ascii_line(pieces) == expected
+    assert [len(text) for text in expected] == [cell_len(text) for text in pieces]
+
+
+def test_what_turns_turns_in_ascii_too() -> None:
+    turning = [ascii_text(sign) for sign in search_line._SPINNER]
+    assert all(one != after for one, after in pairwise(turning))
 
 
 async def test_without_unicode_everything_is_ascii(

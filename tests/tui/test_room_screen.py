@@ -62,18 +62,15 @@ async def test_conversation_and_extract_share_their_room_by_key(
         assert lengths(again, size) == last
         other = BESIDE if size == STACKED else STACKED
         await pilot.resize_terminal(*other)
-        await pilot.pause(0.1)
-        one, two = parts(again)
-        whole = browse(again).query_one("#right").region
-        assert (
-            (one.width + two.width, one.height) == (whole.width, whole.height)
-            if other == BESIDE
-            else (
-                one.height + two.height,
-                one.width,
-            )
-            == (whole.height, whole.width)
-        )
+
+        def whole_is_shared() -> bool:
+            one, two = parts(again)
+            whole = browse(again).query_one("#right").region
+            if other == BESIDE:
+                return (one.width + two.width, one.height) == (whole.width, whole.height)
+            return (one.height + two.height, one.width) == (whole.height, whole.width)
+
+        await settled(pilot, lambda: again.screen.size == other and whole_is_shared())
 
 
 async def test_the_keys_stop_at_the_ends(memory: FakeMemory, make_app: MakeApp) -> None:

@@ -225,10 +225,9 @@ async def test_an_empty_line_says_as_much_as_can_be_read(memory: Any, make_app: 
         assert "Search by word or meaning " in screen_text(app).split("\n")[1]
         assert " workspace " in screen_text(app).split("\n")[1]
         await pilot.resize_terminal(120, 40)
-        await pilot.pause(0.1)
-        line = screen_text(app).split("\n")[1]
-        assert "Search what you and your agents said, by word or by meaning " in line
-        assert " this workspace " in line
+        whole = "Search what you and your agents said, by word or by meaning "
+        await settled(pilot, lambda: whole in screen_text(app).split("\n")[1])
+        await settled(pilot, lambda: " this workspace " in screen_text(app).split("\n")[1])
 
 
 async def test_at_eighty_columns_words_and_two_filters_can_be_read_whole(memory: Any, make_app: MakeApp) -> None:
@@ -247,3 +246,24 @@ async def test_a_suggestion_is_asked_for_only_where_there_is_one(memory: Any, ma
         assert field.suggester is None  # Textual would start a worker with each key
         await pilot.press(*" age")
         await settled(pilot, lambda: "login agent:" in screen_text(app))
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+async def test_a_warning_about_filters_can_be_read_whole(memory: Any, make_app: MakeApp, size: tuple[int, int]) -> None:
+    query = "login date:yesteryear agent:nobody is:nowhere"
+    app = make_app(memory, query=query)
+    async with app.run_test(size=size) as pilot:
+        await settled(pilot, answered(app, query))
+        warnings = browse(app).answer.warnings
+        assert len(warnings) == 3
+        said = "".join(" · ".join(warnings).split())
+        await settled(pilot, lambda: said in "".join(screen_text(app).split()))
+
+
+async def test_the_cross_stands_apart_from_the_longest_count(memory: Any, make_app: MakeApp) -> None:
+    app = make_app(memory, query="login")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settled(pilot, answered(app, "login"))
+        hits = browse(app).answer.hits * 3_000
+        browse(app)._search_line.show_answer(msgspec.structs.replace(browse(app).answer, hits=hits[:9_999]), True)
+        await settled(pilot, lambda: "✕  9,999 · 12 ms " in screen_text(app))

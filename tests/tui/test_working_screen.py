@@ -250,7 +250,9 @@ async def test_a_keystroke_styles_and_lays_out_nothing_anew(memory: Any, make_ap
     async with app.run_test(size=(120, 40)) as pilot:
         await pilot.press("l")
         await settled(pilot, answered(app, "l"))
-        await pilot.pause(0.5)
+        await pilot.pause(0.5)  # until what follows an answer has begun
+        follows = ("preview", "index-soon", "index", "arrange")
+        await settled(pilot, lambda: all(one.is_finished for one in app.workers if one.group in follows))
         done: list[str] = []
         for owner, name in ((Stylesheet, "apply"), (Compositor, "reflow")):
             real = getattr(owner, name)
