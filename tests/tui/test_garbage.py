@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gc
+import platform
 import weakref
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -59,6 +61,26 @@ def test_all_is_looked_at_only_when_nobody_is_there(rounds: ShortRounds, monkeyp
 def test_nothing_is_looked_at_when_little_has_come_to_it(rounds: ShortRounds, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(garbage, "_REST_SECONDS", 0.0)
     assert not rounds.rest()
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="the C library does not know how")
+def test_what_was_needed_for_a_moment_goes_back_to_the_system_at_rest(
+    rounds: ShortRounds, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(garbage, "_REST_SECONDS", 0.0)
+    monkeypatch.setattr(garbage, "_GROWN", 0)
+    blocks = [b"x" * 100_000 for _ in range(1_000)]
+    kept = blocks[::100]  # between what goes, so that the library can't shorten its heap
+    del blocks
+    before = resident()
+    assert rounds.rest()
+    assert before - resident() > 50_000_000
+    assert len(kept) == 10
+
+
+def resident() -> int:
+    """Return how many bytes of memory of its own this process has."""
+    return int(Path("/proc/self/status").read_text().split("RssAnon:")[1].split()[0]) * 1024
 
 
 def test_python_does_again_as_before_at_the_end() -> None:
