@@ -165,9 +165,7 @@ def _screen(
         with screen_on_terminal():
             return app.run()
     finally:
-        if (
-            not app.threads.at_work
-        ):  # what is still at work, and ends with the process, must find the stores as they are
+        if not app.threads.at_work:  # what still is ends with the process, and must find the stores as they are
             memory.close()
 
 

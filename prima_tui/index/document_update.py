@@ -32,9 +32,9 @@ from prima_tui.model.hits import Cancel, Cancelled
 if TYPE_CHECKING:
     from prima_tui.index.embedder import Vector
 
-_UNIT = 192
+_UNIT = 384
 """Vectors written in one transaction, those of a group as a rule: opening the file takes as long as ten texts."""
-_GROUP = 64
+_GROUP = 128
 """Chunks that are gathered from several documents before any of them is embedded, for all workers to be busy."""
 _STEP = 48
 """Texts embedded between two looks at the clock and the cancel token: with fewer the workers would often wait for the
