@@ -167,12 +167,18 @@ def grow(world: World, choice: random.Random, count: int) -> None:
 
 
 def contents(index: Path) -> dict[str, list[tuple[Any, ...]]]:
-    """Every row that counts of an index file, in a fixed order: exchanges with their vectors, files, sessions."""
+    """Every row that counts of an index file, in a fixed order: exchanges, their vectors, files, sessions.
+
+    What a text's vector is differs in its last digits with the texts that the model read beside it.
+    """
     connection = duckdb.connect(str(index), read_only=True)
     try:
         return {
             "exchanges": connection.execute(
-                "SELECT * EXCLUDE (written) FROM exchanges ORDER BY path, number, position, hash"
+                "SELECT * EXCLUDE (written, vector) FROM exchanges ORDER BY path, number, position, hash"
+            ).fetchall(),
+            "vectors": connection.execute(
+                "SELECT vector FROM exchanges ORDER BY path, number, position, hash"
             ).fetchall(),
             "files": connection.execute("SELECT path, source, state FROM files ORDER BY path").fetchall(),
             "sessions": connection.execute("SELECT * FROM sessions ORDER BY source, session_id").fetchall(),
