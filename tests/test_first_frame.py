@@ -54,7 +54,8 @@ class Start:
         self._pid, self._master = pty.fork()
         if self._pid == 0:
             os.chdir(folder)
-            signal.signal(signal.SIGHUP, signal.SIG_DFL)  # as in a terminal, also where the tests ignore it
+            for number in (signal.SIGHUP, signal.SIGINT):
+                signal.signal(number, signal.SIG_DFL)  # as in a terminal, also where the tests ignore it
             os.execve(sys.executable, [sys.executable, str(shell), str(self._modes), *argv], dict(env))
         if typed:
             os.write(self._master, typed)
