@@ -119,6 +119,8 @@ class SearchLine(Vertical):
     def on_mount(self) -> None:
         """Textual's: another text is told at once, before the field has told of it from part to part."""
         self.watch(self.input, "value", self._tell, init=False)
+        if self.text != self._first[0]:  # the field is there before this, and so may be what is typed
+            self._tell(self.text)
 
     def _tell(self, query: str) -> None:
         self.screen.post_message(QueryChanged(query))

@@ -13,6 +13,7 @@ from textual.css.stylesheet import Stylesheet
 from prima_tui.model.hits import Answer
 from prima_tui.tui import browse_screen
 from prima_tui.tui.app import PrimaApp
+from prima_tui.tui.search_line import SearchLine
 
 from .driving import MakeApp, answered, browse, screen_text, settled
 
@@ -145,3 +146,18 @@ async def test_what_is_typed_before_the_search_line_is_there_stands_in_it_in_ord
     async with app.run_test(size=(120, 40)) as pilot:
         await pilot.press("e")
         await settled(pilot, lambda: browse(app).query_text == "abcde")
+
+
+async def test_what_stands_in_the_field_before_anything_watches_it_is_searched_for(
+    memory: Any, make_app: MakeApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    watch = SearchLine.on_mount
+
+    def late(line: SearchLine) -> None:
+        line.input.insert_text_at_cursor("login")
+        watch(line)
+
+    monkeypatch.setattr(SearchLine, "on_mount", late)
+    app = make_app(memory)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settled(pilot, answered(app, "login"))
