@@ -1,7 +1,8 @@
 """The update of a project's document index: what is new or changed is read, split, embedded and put in at once.
 
 A document's old chunks answer until its new ones are stored with their vectors, in one transaction. Content is told by
-SHA-256, so an unchanged file costs a look at its bytes and nothing else. A kill loses at most some dozens of vectors.
+SHA-256, so an unchanged file costs a look at its bytes and nothing else. A kill loses at most some hundreds of
+vectors.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -180,6 +182,11 @@ class _Run:
         self._cancel = cancel
         self._progress = DocumentsProgress()
         self._known: set[str] = set()
+        self._writer = ThreadPoolExecutor(1, thread_name_prefix="documents")
+        self._writing: Future[None] | None = None
+        """What is being put in while the next documents are embedded."""
+        self._once_written: dict[str, int] = {}
+        """What the progress counts then."""
 
     def run(self, settings: DocumentSettings) -> DocumentsProgress:
         found = look(self._root, settings, self._index, self._out_of_time, self._seconds_each)
@@ -193,10 +200,13 @@ class _Run:
             self._known = self._index.known()
             self._tell(files_removed=len(found.gone))
         try:
-            for documents in self._groups(found.changed):
-                warnings += [f"{one.path}: {one.warning}" for one in documents if one.warning]
-                self._embed(documents)
+            with self._writer:
+                for documents in self._groups(found.changed):
+                    warnings += [f"{one.path}: {one.warning}" for one in documents if one.warning]
+                    self._embed(documents)
+            self._written()
         except _Stopped:
+            self._written()
             return self._ended(warnings, finished=False)
         if found.changed or found.gone:
             self._index.forget_unused_vectors()
@@ -263,16 +273,31 @@ class _Run:
             done += len(step)
             self._tell(chunks_embedded=embedded + fresh * done // len(missing))
             if len(vectors) >= _UNIT and done < len(missing):
-                self._index.write(vectors, ())
-                self._known.update(vectors)
+                self._write(vectors, ())
                 vectors = {}
         if done < len(missing):
-            self._index.write(vectors, ())
+            self._write(vectors, ())
             raise _Stopped
-        self._index.write(vectors, documents)
+        self._write(vectors, documents, files_done=len(documents), chunks_reused=chunks - fresh)
+
+    def _write(self, vectors: dict[str, Vector], documents: Sequence[Document], **counted: int) -> None:
+        """Have vectors and documents put in; what is ``counted`` is told when they are.
+
+        Raises what putting in those before raised.
+        """
+        self._written()
         self._known.update(vectors)
-        self._index.load()
-        self._tell(
-            files_done=self._progress.files_done + len(documents),
-            chunks_reused=self._progress.chunks_reused + chunks - fresh,
-        )
+        self._once_written = counted
+        self._writing = self._writer.submit(self._put_in, vectors, documents)
+
+    def _put_in(self, vectors: dict[str, Vector], documents: Sequence[Document]) -> None:
+        self._index.write(vectors, documents)
+        if documents:
+            self._index.load()
+
+    def _written(self) -> None:
+        """Wait until all is in that was to be put in. Raises StoreBusy, StoreUnusable, ModelUnavailable."""
+        writing, self._writing = self._writing, None
+        if writing is not None:
+            writing.result()
+            self._tell(**{name: getattr(self._progress, name) + more for name, more in self._once_written.items()})
