@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -14,8 +14,10 @@ import pytest
 
 from prima_tui.config import Settings, paths_below
 from prima_tui.documents_memory import Documents
-from prima_tui.errors import ModelUnavailable, PrimaError
-from prima_tui.model.documents import DocumentHit, DocumentsProgress
+from prima_tui.errors import ModelUnavailable, PrimaError, StoreUnusable
+from prima_tui.index import document_update
+from prima_tui.index.documents import DocumentIndex
+from prima_tui.model.documents import Document, DocumentHit, DocumentsProgress
 from prima_tui.model.hits import Cancel, Cancelled
 from tests.documents.chat_server import serving, streaming
 from tests.documents.small_model import WordModel
@@ -498,3 +500,27 @@ def test_a_question_that_nothing_is_like_asks_no_model(project: Project) -> None
         asked = project.documents.ask("zebra quagga")
     assert (asked.hits, asked.answer) == ((), "")
     assert "nothing in the documents" in asked.note
+
+
+def test_documents_that_could_not_be_put_in_are_not_counted_and_come_the_next_time(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(4):
+        project.write(f"{number}.md", f"# Page {number}\n\nzebra {LONG}")
+    monkeypatch.setattr(document_update, "_GROUP", 1)
+    write = DocumentIndex.write
+    stored: list[str] = []
+
+    def full(index: DocumentIndex, vectors: object, documents: Sequence[Document], gone: Sequence[str] = ()) -> None:
+        if stored and documents:
+            raise StoreUnusable("no space left on the disk")
+        write(index, vectors, documents, gone)  # type: ignore[arg-type]
+        stored.extend(one.path for one in documents)
+
+    with monkeypatch.context() as disk:
+        disk.setattr(DocumentIndex, "write", full)
+        progress = project.index()
+    assert "no space left" in progress.note and not progress.finished and progress.files_done < 4
+    after = project.index()
+    assert after.finished and after.files_done == 4 - len(stored)
+    assert sorted(project.found("zebra")) == ["0.md", "1.md", "2.md", "3.md"]
