@@ -31,7 +31,7 @@ from pathlib import Path
 import msgspec
 
 from tests.benchmarks import baselines, embedding, meaning
-from tests.benchmarks.__main__ import environment
+from tests.benchmarks.__main__ import SEARCH, environment, make_words
 from tests.benchmarks.cold import CONDITION, measure_cold
 from tests.benchmarks.figures import Figure, Measured, added, figure, printed
 from tests.benchmarks.plots import plot
@@ -169,7 +169,8 @@ def _changed(home: Path, workspace: Path, env: Mapping[str, str], kept: Path, pl
 
 
 def _commands(_home: Path, workspace: Path, env: Mapping[str, str], kept: Path, plan: Plan) -> Iterator[Figure]:
-    for argv in (["search", baselines.WORD, "--mode", "keyword", "--json"], ["files", "app", "--json"]):
+    yield figure("search command", "search, no index of words", [make_words(workspace, env, kept)[0]], "s")
+    for argv in (SEARCH, ["files", "app", "--json"]):
         seconds = [run([*PROGRAM, *argv], workspace, env).seconds for _ in range(max(3, plan.runs))]
         yield figure("search command", " ".join(argv), seconds, "s")
 
