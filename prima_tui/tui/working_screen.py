@@ -80,7 +80,7 @@ class WorkingScreen(ResultsScreen):
         memory = self.memory
         await asyncio.sleep(_WARM_AFTER)
         if await asyncio.to_thread(memory.rebuild_state) == "interrupted" and not self._background.indexing:
-            self.query_one(StatusLine).show_note("a rebuild of the index was interrupted; F10 goes on with it")
+            self.query_one(StatusLine).show_note("a rebuild was interrupted; F10 goes on with it")
         await asyncio.to_thread(memory.warm_words)
         if self.mode != "keyword":
             await asyncio.to_thread(memory.warm)
