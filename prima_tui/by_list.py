@@ -20,7 +20,7 @@ from prima_tui.model.query import is_hidden
 from prima_tui.model.session import Session
 from prima_tui.search.library import Entry, Library, build_library, newest_first
 from prima_tui.sources.base import KnownFile, SourceFile
-from prima_tui.upkeep import age, are_few
+from prima_tui.upkeep import are_few
 
 Shown = TypeVar("Shown")
 
@@ -93,16 +93,11 @@ class ByList(ByWord):
             return _Change(known)
         if not are_few(changed, gone):
             return None
-        batch = self._backlog.read(sorted(changed, key=age))
-        whole = self._with_related([texts.reading for texts in batch], gone, known)
-        if whole is None:
+        read = self._read_change(changed, gone, known)
+        if read is None:
             return None
-        readings, related = whole
-        now = known | {texts.reading.file.path: texts.reading.known for texts in batch}
-        for path in gone:
-            del now[path]
-        made = build_library(self._assembler.assemble(readings), self._part).entries
-        return _Change(now, made, related.union(gone, (file.path for file in changed)))
+        made = build_library(self._assembler.assemble(read.readings), self._part).entries
+        return _Change(read.known, made, read.concerned)
 
 
 def _in_order(last: LastHistory, paths: Sequence[Sequence[str]], change: _Change) -> list[int | Entry]:

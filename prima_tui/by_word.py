@@ -114,31 +114,24 @@ class ByWord(Upkeep):
         changed, gone = listing.changes(bytes(kept.listing))
         if not are_few(changed, gone):
             return None
-        replaced_files = {*gone, *(file.path for file in changed)}
         beside = store.recent()
-        table = kept.table([*self._word_indexes(), *beside], replaced_files)
+        table = kept.table([*self._word_indexes(), *beside], {*gone, *(file.path for file in changed)})
         if table is None:
             return None
-        batch = self._backlog.read(changed)
-        before = {one.file.path: one for one in kept.files.every()}
-        whole = self._with_related([texts.reading for texts in batch], gone, before)
-        if whole is None:
+        read = self._read_change(changed, gone, {one.file.path: one for one in kept.files.every()})
+        if read is None:
             return None
-        readings, related = whole
-        known = before | {texts.reading.file.path: texts.reading.known for texts in batch}
-        for path in gone:
-            del known[path]
-        beside.append(_index_of(batch))
-        table.reserve((file.path, known[file.path].transcripts) for file in changed)
+        beside.append(_index_of(read.batch))
+        table.reserve((file.path, read.known[file.path].transcripts) for file in changed)
         table.look_beside(beside[-1], {file.path: state_of(file) for file in changed})
-        made = build_library(self._assembler.assemble(readings), table.part)
-        replaced = kept.library.rows_from(related | replaced_files)
+        made = build_library(self._assembler.assemble(read.readings), table.part)
+        replaced = kept.library.rows_from(read.concerned)
         library = kept.library.with_made(replaced, made.entries)
         parts = {number for row in replaced.tolist() for number in kept.library.entries[row].numbers}
         left_out = (*(one for one in kept.left_out if one[0] not in parts), *_left_out_of(made))
         table.leave_out(left_out)
         recent_bytes = store.recent_bytes()
-        return _Patch(library, table, known, left_out, tuple(beside), recent_bytes, tuple(changed), len(gone))
+        return _Patch(library, table, read.known, left_out, tuple(beside), recent_bytes, tuple(changed), len(gone))
 
     def keep_by_word(self) -> None:
         """Keep the history for the next search by word, where that saves reading files again."""

@@ -47,9 +47,7 @@ def session_bytes(session: Session) -> bytes:
 def sessions_bytes(lines: Sequence[bytes]) -> Sequence[bytes]:
     """Return what ``sessions`` prints for people, in pieces."""
     if not lines:
-        return [
-            b"No sessions here. `prima-tui status` says where they are looked for; --all looks at every workspace.\n"
-        ]
+        return [_NO_SESSIONS]
     return lines
 
 

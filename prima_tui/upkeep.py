@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from pathlib import Path
+
+import msgspec
 
 from prima_tui.known_files import FEW_BYTES, KnownFiles
 from prima_tui.last_list import LastList
@@ -31,6 +33,19 @@ FEW_FILES = 200
 """After a change of no more only the sessions that it concerns are put together anew."""
 _KEEP_SECONDS = 60.0
 """While files change again and again, the list for the next start is written at most so often."""
+
+
+class ReadChange(msgspec.Struct, frozen=True):
+    """What was read of a few files that changed."""
+
+    batch: Sequence[FileTexts]
+    """The changed files with their texts."""
+    readings: Sequence[FileReading]
+    """All files whose sessions the change concerns."""
+    concerned: Set[str]
+    """Paths of files: a session that was read from one of them is not as it was."""
+    known: dict[str, KnownFile]
+    """Every file as it is now."""
 
 
 class Upkeep(KnownFiles):
@@ -174,6 +189,20 @@ class Upkeep(KnownFiles):
             return None
         whole = [*readings, *self._current_readings(before[path].file for path in related)]
         return None if summaries_cross(whole, gone, before) else (whole, related)
+
+    def _read_change(
+        self, changed: Sequence[SourceFile], gone: Sequence[str], before: Mapping[str, KnownFile]
+    ) -> ReadChange | None:
+        """Read changed files and the others that this concerns; None where they are too many, or can't be told."""
+        batch = self._backlog.read(sorted(changed, key=age))
+        whole = self._with_related([texts.reading for texts in batch], gone, before)
+        if whole is None:
+            return None
+        readings, related = whole
+        known = {**before, **{texts.reading.file.path: texts.reading.known for texts in batch}}
+        for path in gone:
+            del known[path]
+        return ReadChange(batch, readings, related.union(gone, (file.path for file in changed)), known)
 
     def _list(self) -> Listing:
         listing = self._lister.list()

@@ -29,7 +29,7 @@ from prima_tui.sources.codex_places import ELSEWHERE, FOLDERS, LABEL, SOURCE
 from prima_tui.sources.codex_rollout import Rollout
 from prima_tui.sources.codex_tools import RolloutTools
 from prima_tui.sources.codex_turns import exchanges_of
-from prima_tui.sources.jsonl import LONGEST_LINE, Lines, instant
+from prima_tui.sources.jsonl import Lines, instant
 
 _FILE_NAME = re.compile(r"rollout-(\d{4}-\d\d-\d\d)(?:T(\d\d)-(\d\d)-(\d\d))?-?(.*?)\.json.*")
 _UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\Z")
@@ -59,15 +59,8 @@ class _CompressedLines(Lines):
     def raw(self) -> Iterator[bytes]:
         with open(self.path, "rb") as file:
             reader = zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True)
-            lines = io.BufferedReader(reader, 1024 * 1024)
             try:
-                while line := lines.readline(LONGEST_LINE):
-                    if len(line) == LONGEST_LINE and not line.endswith(b"\n"):
-                        self.too_long += 1
-                        while (rest := lines.readline(1024 * 1024)) and not rest.endswith(b"\n"):
-                            pass
-                        continue
-                    yield line
+                yield from self.lines_of(io.BufferedReader(reader, 1024 * 1024))
             except zstandard.ZstdError:
                 self.damaged = True
 

@@ -10,6 +10,7 @@ import json
 import os
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from io import BufferedReader
 from typing import Any
 
 import orjson
@@ -54,13 +55,17 @@ class Lines:
                 if start < len(whole):
                     yield whole[start:]
                 return
-            while line := file.readline(LONGEST_LINE):
-                if len(line) == LONGEST_LINE and not line.endswith(b"\n"):
-                    self.too_long += 1
-                    while (rest := file.readline(1024 * 1024)) and not rest.endswith(b"\n"):
-                        pass
-                    continue
-                yield line
+            yield from self.lines_of(file)
+
+    def lines_of(self, stream: BufferedReader) -> Iterator[bytes]:
+        """Yield the lines of an open file; one that is too long is passed over, and counted."""
+        while line := stream.readline(LONGEST_LINE):
+            if len(line) == LONGEST_LINE and not line.endswith(b"\n"):
+                self.too_long += 1
+                while (rest := stream.readline(1024 * 1024)) and not rest.endswith(b"\n"):
+                    pass
+                continue
+            yield line
 
     def objects(self, line: bytes) -> Iterator[Record]:
         """Yield the objects of one line, mostly one; a line or a part of it that is none is counted."""
