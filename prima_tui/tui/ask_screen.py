@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import ClassVar, Protocol
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.message import Message
-from textual.screen import Screen
 from textual.widgets import Static
 
 from prima_tui.documents.citations import MARK
@@ -33,6 +32,7 @@ from prima_tui.tui.resuming import copy_text
 from prima_tui.tui.section_document import lines_text, section_document
 from prima_tui.tui.session_list import SessionList
 from prima_tui.tui.session_rows import count_text
+from prima_tui.tui.work_screen import WorkScreen
 
 _CHUNKS = 8
 # An answer comes in many small pieces: they are shown this often.
@@ -84,7 +84,7 @@ class AskPane(DocumentPane):
     OPENS_AT_MATCH = False
 
 
-class AskScreen(Screen[None]):
+class AskScreen(WorkScreen[None]):
     """Question, chunks, answer, and the chunk that is selected in its document."""
 
     CSS_PATH = "ask_screen.tcss"
@@ -162,9 +162,6 @@ class AskScreen(Screen[None]):
         """Textual's: nobody waits for the answer any more."""
         self._stop()
 
-    def _start(self, work: Coroutine[Any, Any, object], group: str) -> None:
-        self.run_worker(work, group=group, exclusive=True)
-
     @property
     def _list(self) -> SessionList:
         return self.query_one(SessionList)
@@ -191,7 +188,7 @@ class AskScreen(Screen[None]):
         self._text = ""
         self._complete = False
         self._show_state("looking through the documents …")
-        self._start(self._ask_now(self._asked, self._number), "ask")
+        self.start_work(partial(self._ask_now, self._asked, self._number), "ask", exclusive=True)
 
     async def _ask_now(self, question: str, number: int) -> None:
         cancel = self._cancel = Cancel()
@@ -295,7 +292,7 @@ class AskScreen(Screen[None]):
     def on_session_highlighted(self, message: SessionHighlighted) -> None:
         """Another chunk is selected: show it in its document."""
         message.stop()
-        self._start(self._show_section(self._selected), "section")
+        self.start_work(partial(self._show_section, self._selected), "section", exclusive=True)
 
     async def _show_section(self, row: DocumentRow | None) -> None:
         pane = self.query_one("#section", DocumentPane)
@@ -316,7 +313,7 @@ class AskScreen(Screen[None]):
             self._open(row)
 
     def _open(self, row: DocumentRow) -> None:
-        self._start(open_in_editor(self.app, row.file, row.line), "open")
+        self.start_work(partial(open_in_editor, self.app, row.file, row.line), "open", exclusive=True)
 
     def action_copy_place(self) -> None:
         """Copy file and line of the selected chunk."""

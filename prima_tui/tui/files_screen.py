@@ -13,7 +13,6 @@ from textual.app import ComposeResult
 from textual.containers import Container, Horizontal
 from textual.content import Content
 from textual.message import Message
-from textual.screen import Screen
 from textual.widgets import Input, Static
 
 from prima_tui.errors import PrimaError
@@ -39,6 +38,7 @@ from prima_tui.tui.outcome import SessionPlace
 from prima_tui.tui.plain_input import plain_input
 from prima_tui.tui.resuming import Run, run_command
 from prima_tui.tui.session_rows import count_text
+from prima_tui.tui.work_screen import WorkScreen
 
 if TYPE_CHECKING:
     from prima_tui.memory import Memory
@@ -57,7 +57,7 @@ class Progress(Message):
         self.total = total
 
 
-class FilesScreen(Screen[SessionPlace | None]):
+class FilesScreen(WorkScreen[SessionPlace | None]):
     """A path is typed; below stand the sessions that changed it, or its lines with who wrote them."""
 
     CSS_PATH = "file_history.tcss"
@@ -125,7 +125,7 @@ class FilesScreen(Screen[SessionPlace | None]):
         self.set_interval(_LOOK_AGAIN_SECONDS, self._look_when_changed)
 
     def _start(self, work: Callable[[], Coroutine[Any, Any, object]], group: str) -> None:
-        self.run_worker(work, group=group, exclusive=True)  # type: ignore[arg-type]
+        self.start_work(work, group, exclusive=True)
 
     # -- what is typed ------------------------------------------------------------------------------------------
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from textual.app import ComposeResult
 from textual.containers import Container
 from textual.content import Content
-from textual.screen import Screen
 
 from prima_tui.model.hits import Answer, Hit, Mode, Snapshot
 from prima_tui.model.reach import Reach
@@ -35,6 +34,7 @@ from prima_tui.tui.session_arrangement import Arrangement, View
 from prima_tui.tui.session_list import SessionList
 from prima_tui.tui.status_line import StatusLine, state_parts
 from prima_tui.tui.tool_blocks import Unfolded
+from prima_tui.tui.work_screen import WorkScreen
 
 if TYPE_CHECKING:
     from prima_tui.memory import Memory
@@ -56,7 +56,7 @@ class Wanted(NamedTuple):
     kinds: Kinds
 
 
-class ResultsScreen(Screen[None]):
+class ResultsScreen(WorkScreen[None]):
     """Search line, list of sessions, conversation and extract, kept in step with one another."""
 
     AUTO_FOCUS = "#query"
@@ -198,11 +198,6 @@ class ResultsScreen(Screen[None]):
         self._background.stop_index()
         self.memory.go_on()
         self._live.close()
-
-    def start_work(self, work: Callable[[], Coroutine[Any, Any, object]], group: str, exclusive: bool = False) -> None:
-        """Start work beside the screen; with ``exclusive`` what still runs of the same group is cancelled."""
-        # with a description of ours: Textual's own is all that the work holds, written out, be it 20,000 sessions
-        self.run_worker(work, group=group, exclusive=exclusive, description=group)  # type: ignore[arg-type]
 
     # -- searching ----------------------------------------------------------------------------------------------
 

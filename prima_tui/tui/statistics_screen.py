@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.content import Content
-from textual.screen import Screen
 from textual.widgets import Static
 
 from prima_tui.errors import PrimaError
@@ -20,6 +19,7 @@ from prima_tui.tui.cancellable import in_thread
 from prima_tui.tui.key_line import KeyLine
 from prima_tui.tui.outcome import Asked, SessionPlace
 from prima_tui.tui.statistics_pane import StatisticsPane
+from prima_tui.tui.work_screen import WorkScreen
 
 if TYPE_CHECKING:
     from prima_tui.memory import Memory
@@ -29,7 +29,7 @@ def _bind(key: str, action: str, text: str, tooltip: str, show: bool = False) ->
     return key_binding("stats", key, action, text, tooltip, show)
 
 
-class StatisticsScreen(Screen[SessionPlace | str | None]):
+class StatisticsScreen(WorkScreen[SessionPlace | str | None]):
     """Its result is a query to search for, a session to open, or None."""
 
     CSS_PATH = "statistics.tcss"
@@ -81,7 +81,7 @@ class StatisticsScreen(Screen[SessionPlace | str | None]):
         query = one_line(self._asked.query)
         title = f"results of {query}" if self._of_results and query else "all sessions"
         self._pane.border_title = Content(f"Statistics · {title[:60]} · {where}")
-        self.run_worker(self._counted, group="statistics", exclusive=True)  # type: ignore[arg-type]
+        self.start_work(self._counted, "statistics", exclusive=True)
 
     async def _counted(self) -> None:
         try:

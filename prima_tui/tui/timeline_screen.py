@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
 from textual.app import ComposeResult
@@ -29,6 +29,7 @@ from prima_tui.tui.palette import source_colour
 from prima_tui.tui.session_rows import count_text
 from prima_tui.tui.timeline_lines import stretch_text
 from prima_tui.tui.timeline_plot import TimelinePlot
+from prima_tui.tui.work_screen import WorkScreen
 
 if TYPE_CHECKING:
     from prima_tui.memory import Memory
@@ -73,7 +74,7 @@ def _bind(key: str, action: str, text: str, tooltip: str, show: bool = False) ->
     return key_binding("timeline", key, action, text, tooltip, show)
 
 
-class TimelineScreen(ModalScreen[str | None]):
+class TimelineScreen(WorkScreen[str | None], ModalScreen[str | None]):
     """Its result is the query with the date (and the tag) that was chosen; None: nothing was."""
 
     CSS_PATH = "timeline.tcss"
@@ -134,10 +135,7 @@ class TimelineScreen(ModalScreen[str | None]):
 
     def on_mount(self) -> None:
         """Textual's."""
-        self._start(self._count)
-
-    def _start(self, work: Callable[[], Coroutine[Any, Any, object]]) -> None:
-        self.run_worker(work, group="timeline", exclusive=True)  # type: ignore[arg-type]
+        self.start_work(self._count, "timeline", exclusive=True)
 
     # -- counting -----------------------------------------------------------------------------------------------
 
@@ -237,7 +235,7 @@ class TimelineScreen(ModalScreen[str | None]):
     def action_scale_to(self, scale: Scale) -> None:
         """Show a column for each day, week or month."""
         self._scale = scale
-        self._start(self._count)
+        self.start_work(self._count, "timeline", exclusive=True)
 
     def action_tag(self, step: int) -> None:
         """Count only sessions with another tag."""
@@ -249,7 +247,7 @@ class TimelineScreen(ModalScreen[str | None]):
         """Count only sessions with a tag; "" for all."""
         self._tag = tag
         self._show_tags()
-        self._start(self._count)
+        self.start_work(self._count, "timeline", exclusive=True)
 
     def on_timeline_plot_chosen(self, message: TimelinePlot.Chosen) -> None:
         """A double click."""

@@ -30,7 +30,7 @@ async def test_from_the_files_to_the_match_in_the_conversation() -> None:
             pane = app.screen.query_one(ConversationPane)
             await settled(pilot, lambda: pane.document.words == ("voucher",) and pane.match_place == 1)
             extract = app.screen.query_one(ExtractPane)
-            assert "Files changed" in "\n".join(block.text for block in extract.document.blocks)
+            await settled(pilot, lambda: any("Files changed" in block.text for block in extract.document.blocks))
             await pilot.press("f3")
             assert pane.match_place == 2
             plan = await asyncio.to_thread(memory.resume_plan, hit.session)
