@@ -5,6 +5,7 @@ It has few kinds of errors, so that only their words tell what happened to a fil
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +39,16 @@ def fetched_columns(
         return list(cursor.execute(sql, dict(parameters)).fetchnumpy().values())
     except duckdb.InterruptException as error:
         raise Cancelled from error
+
+
+def let_go(connection: duckdb.DuckDBPyConnection) -> None:
+    """Close a connection and with it its database, if it is in memory.
+
+    DuckDB refuses that while another thread asks it something, be it a search that nobody waits for any more: then the
+    memory goes when nothing refers to the connection.
+    """
+    with contextlib.suppress(duckdb.Error):
+        connection.close()
 
 
 def is_lock(message: str) -> bool:

@@ -7,7 +7,6 @@ are kept by the hash of the passage they are of, so text that moves, or stands i
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -294,8 +293,7 @@ class DocumentIndex(StoredCopy):
 
     def close(self) -> None:
         """Let the memory go."""
-        with contextlib.suppress(duckdb.Error):
-            self.table.close()
+        self.table.close()
 
 
 def _messages(chunks: Sequence[Chunk]) -> list[Messages]:

@@ -367,7 +367,9 @@ class MessageTable:
     def close(self) -> None:
         """Let the memory go."""
         if self._connection is not None:
-            self._connection.close()
+            from prima_tui.index.connections import let_go
+
+            let_go(self._connection)
 
 
 def _insert_left_out(connection: duckdb.DuckDBPyConnection, rows: Sequence[tuple[int, int]]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 
 import pytest
@@ -121,6 +122,29 @@ def test_many_and_very_long_words_are_words_too(table: MessageTable) -> None:
 
 
 text = st.text(alphabet="ab é\u0301ßI%_'", max_size=8)
+
+
+def test_closing_does_not_fail_while_a_search_runs(table: MessageTable) -> None:
+    table.add([("a", [messages(*map(str, range(20_000)))])])
+    begun, over = threading.Event(), threading.Event()
+    failed = []
+
+    def search() -> None:
+        cursor = table.connection  # what DuckDB calls busy
+        begun.set()
+        try:
+            while not over.is_set():
+                cursor.execute("SELECT count(*) FROM messages WHERE contains(folded, '999')").fetchall()
+        except Exception as error:
+            failed.append(error)
+
+    thread = threading.Thread(target=search)
+    thread.start()
+    begun.wait()
+    table.close()
+    over.set()
+    thread.join()
+    assert all("closed" in str(error).lower() for error in failed)
 
 
 @settings(max_examples=40, deadline=None)
