@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine
 from typing import Any
 
+from textual.messages import Prune
 from textual.screen import Screen, ScreenResultType
 
 
@@ -24,7 +25,7 @@ class WorkScreen(Screen[ScreenResultType]):
         # with a description of ours: Textual's own is all that the work holds, written out, be it 20,000 sessions
         self.run_worker(work, group=group, exclusive=exclusive, description=group)  # type: ignore[arg-type]
 
-    async def on_prune(self) -> None:
-        """Textual's: the screen is going to be taken apart."""
+    async def on_prune(self, event: Prune) -> None:  # noqa: ARG002
+        """Textual's: the screen is going to be taken apart. Textual's own method of this name is called besides."""
         self._leaving = True
         self.workers.cancel_node(self)
