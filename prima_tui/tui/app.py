@@ -144,7 +144,7 @@ class PrimaApp(App[PickResult | None]):
         self.app_resume_signal.subscribe(self, self._draw_again)
         if keys := self._browse.memory.settings.keys:
             self.run_worker(self._tell_wrong_keys(keys), group="keys")
-        self.set_timer(_SETTLED_SECONDS, self._take_early_keys)
+        self.set_timer(_SETTLED_SECONDS, self._take_early_keys_anyway)
         if not self.is_headless:
             self.set_timer(_SETTLED_SECONDS, self._garbage.begin)
             self.set_interval(_IDLE_LOOK_SECONDS, self._garbage.rest)
@@ -186,6 +186,13 @@ class PrimaApp(App[PickResult | None]):
     async def on_descendant_focus(self) -> None:
         """Textual's: a part has the focus."""
         await self._take_early_keys()
+
+    async def _take_early_keys_anyway(self) -> None:
+        """No part has the focus: what was typed is the screen's, once it has parts, be the computer ever so slow."""
+        if self._browse.query(SearchInput):
+            await self._take_early_keys()
+        else:
+            self.set_timer(_SETTLED_SECONDS, self._take_early_keys_anyway)
 
     async def _take_early_keys(self) -> None:
         early, self._early = self._early, None

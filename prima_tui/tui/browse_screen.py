@@ -21,6 +21,7 @@ from prima_tui.tui.frame_screen import FrameScreen
 from prima_tui.tui.log_screen import LogScreen
 from prima_tui.tui.open_folder import open_folder
 from prima_tui.tui.outcome import PickResult
+from prima_tui.tui.plain_input import type_elsewhere
 from prima_tui.tui.resuming import copy_resume_command, copy_text, resume
 from prima_tui.tui.room_screen import RoomScreen
 from prima_tui.tui.scoped_screen import ScopedScreen
@@ -191,16 +192,7 @@ class BrowseScreen(ScopedScreen, FrameScreen, RoomScreen, SearchesScreen, ViewsS
 
     def on_key(self, event: events.Key) -> None:
         """Textual's: what is typed while another part has the focus goes to the search line."""
-        if isinstance(self.focused, Input):
-            return
-        if event.is_printable and event.character:
-            event.stop()
-            event.prevent_default()
-            self._search_line.type_text(event.character)
-        elif event.key == "backspace":
-            event.stop()
-            self._search_line.input.focus()
-            self._search_line.input.action_delete_left()
+        type_elsewhere(event, self.focused, self._search_line.input)
 
     def action_back(self) -> None:
         """One step back: out of the full pane, to the search line, then to an empty search; with --pick, out."""

@@ -16,6 +16,7 @@ from prima_tui.tui.blame_pane import BlamePane
 from prima_tui.tui.file_list import FileList
 from prima_tui.tui.files_screen import FilesScreen
 from prima_tui.tui.outcome import SessionPlace
+from prima_tui.tui.plain_input import type_elsewhere
 from prima_tui.tui.resuming import copy_resume_command, resume
 
 
@@ -191,11 +192,7 @@ class FileHistoryScreen(FilesScreen):
 
     def on_key(self, event: events.Key) -> None:
         """Textual's: what is typed while another part has the focus goes to the field."""
-        if not isinstance(self.focused, Input) and event.is_printable and event.character:
-            event.stop()
-            field = self.query_one("#file-query", Input)
-            field.focus()
-            field.insert_text_at_cursor(event.character)
+        type_elsewhere(event, self.focused, self.query_one("#file-query", Input))
 
 
 def session_paths(session: Session) -> frozenset[str]:

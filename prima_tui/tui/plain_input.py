@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import ClassVar
 
+from textual import events
 from textual.binding import Binding, BindingType
 from textual.geometry import Size
 from textual.reactive import Reactive
+from textual.widget import Widget
 from textual.widgets import Input
 
 from prima_tui.model.text import shown
@@ -40,3 +42,24 @@ def plain_input(value: str, placeholder: str = "", *, id: str) -> PlainInput:
     field = PlainInput(value, placeholder=placeholder, select_on_focus=False, id=id)
     field.cursor_blink = False
     return field
+
+
+def type_elsewhere(event: events.Key, focused: Widget | None, field: Input) -> None:
+    """Put a typed key that came to the screen into the field, which gets the focus.
+
+    A field that has the focus passes on nothing that is typed. What comes to the screen all the same was typed before
+    it had it, right after the key that gave it to the field, and is for the field.
+    """
+    typed = event.character if event.is_printable else None
+    if not typed and event.key != "backspace":
+        return
+    event.stop()
+    event.prevent_default()
+    if isinstance(focused, Input):
+        field = focused
+    else:
+        field.focus()
+    if typed:
+        field.insert_text_at_cursor(typed)
+    else:
+        field.action_delete_left()

@@ -263,11 +263,6 @@ class SearchLine(Vertical):
             chip.tooltip = Content("\n".join(one_line(note)[:100] for note in notes[:8]))
         chip.display = bool(notes)
 
-    def type_text(self, text: str) -> None:
-        """Put text in at the cursor and go there: someone typed while another part had the focus."""
-        self.input.focus()
-        self.input.insert_text_at_cursor(text)
-
     def show_mode(self, mode: Mode) -> None:
         """Show the search mode."""
         chip = self.query_one("#mode", Chip)

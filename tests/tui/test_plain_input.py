@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 from textual import events
-from textual.app import App
+from textual.app import App, ComposeResult
 from textual.screen import Screen
-from textual.widgets import Input
+from textual.widgets import Input, ListView
 
 from prima_tui.tui.ask_screen import AskScreen
 from prima_tui.tui.export_screen import ExportScreen
 from prima_tui.tui.find_line import FindInput
-from prima_tui.tui.plain_input import PlainInput
+from prima_tui.tui.plain_input import PlainInput, type_elsewhere
 from prima_tui.tui.search_input import SearchInput
 
 
@@ -64,3 +64,27 @@ def test_every_field_has_the_editing_keys_once_and_none_that_submits(kind: type[
     assert len(keys) == len(set(keys))
     actions = {one.action for bindings in kind._merge_bindings().key_to_bindings.values() for one in bindings}  # type: ignore[union-attr]
     assert not actions & {"submit", "copy"}
+
+
+class TypedElsewhere(Screen[None]):
+    """A screen whose field gets what is typed in its list."""
+
+    def compose(self) -> ComposeResult:
+        yield ListView(id="list")
+        yield PlainInput(id="field")
+
+    def on_key(self, event: events.Key) -> None:
+        type_elsewhere(event, self.focused, self.query_one(PlainInput))
+
+
+async def test_keys_struck_together_in_another_part_all_come_to_the_field_in_order() -> None:
+    app: App[None] = App()
+    async with app.run_test() as pilot:
+        await app.push_screen(TypedElsewhere())
+        part = app.screen.query_one(ListView).focus()
+        await pilot.pause()
+        for key in ("a", "b", "x", "backspace", "c"):  # all on their way to the list when the first one is typed
+            part.post_message(events.Key(key, key if len(key) == 1 else None))
+            await pilot.pause()
+        assert app.screen.query_one(PlainInput).value == "abc"
+        assert isinstance(app.focused, PlainInput)

@@ -11,6 +11,7 @@ from textual import events
 from textual.css.stylesheet import Stylesheet
 
 from prima_tui.model.hits import Answer
+from prima_tui.tui import app as app_module
 from prima_tui.tui import browse_screen
 from prima_tui.tui.app import PrimaApp
 from prima_tui.tui.search_line import SearchLine
@@ -131,9 +132,11 @@ async def test_work_is_described_without_what_it_holds(memory: Any, make_app: Ma
         await pilot.pause()
 
 
+@pytest.mark.parametrize("settled_seconds", [1.5, 0.3, 0.1, 0.05, 0.01, 0.001])
 async def test_what_is_typed_before_the_search_line_is_there_stands_in_it_in_order(
-    memory: Any, make_app: MakeApp
+    memory: Any, make_app: MakeApp, monkeypatch: pytest.MonkeyPatch, settled_seconds: float
 ) -> None:
+    monkeypatch.setattr(app_module, "_SETTLED_SECONDS", settled_seconds)  # as on a computer so much slower
     app = make_app(memory, query="a")
     compose = browse_screen.BrowseScreen.compose
 
