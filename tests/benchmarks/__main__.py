@@ -23,6 +23,8 @@ import uuid
 from collections.abc import Mapping
 from pathlib import Path
 
+import filelock
+
 from tests.benchmarks.baselines import WORD
 from tests.benchmarks.terminal import Terminal
 
@@ -120,10 +122,12 @@ def make_words(workspace: Path, env: Mapping[str, str], kept: Path) -> tuple[flo
     A search of a long history has it made; for a short one there is none.
     """
     first = timed(SEARCH, workspace, env)
-    until = time.monotonic() + _INDEX_SECONDS
-    time.sleep(3.0)  # the process that makes it starts
-    while any((kept / "cache" / "prima-tui" / "words").glob(".new-*")) and time.monotonic() < until:
-        time.sleep(0.5)
+    time.sleep(3.0)  # the process that makes it starts, and holds the lock from then on
+    lock = kept / "cache" / "prima-tui" / "words" / "lock"
+    if lock.exists():
+        with filelock.FileLock(lock, timeout=_INDEX_SECONDS):
+            pass
+    timed(SEARCH, workspace, env)  # the first one with the index keeps what the later ones begin with
     return first
 
 
