@@ -14,7 +14,7 @@ from textual.widgets import Input, Static
 
 from prima_tui.model.hits import MODES, Answer, Mode
 from prima_tui.model.reach import REACHES, Reach
-from prima_tui.model.text import fold, one_line
+from prima_tui.model.text import count_text, fold, one_line
 from prima_tui.tui.bindings import key_binding
 from prima_tui.tui.clickable import Clickable
 from prima_tui.tui.live_search import Kinds
@@ -63,6 +63,7 @@ class SearchLine(Vertical):
         self._spinner: Timer | None = None
         self._waiting: Timer | None = None
         self._frame = 0
+        self._answer: Answer | None = None
         self._count = Content("")
         self._count_shown = Content("")
         self._clearable = bool(query)
@@ -147,6 +148,10 @@ class SearchLine(Vertical):
             return
         self._said_roomy = self._roomy
         self.query_one("#scope", Chip).update(Content(scope_text(self._reach, roomy=self._roomy)))
+        if self._answer is not None:
+            self._count = Content(_count_of(self._answer, roomy=self._roomy))
+            if self._spinner is None:
+                self._show_count(self._count)
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """Textual's: offer what completes the text."""
@@ -289,14 +294,8 @@ class SearchLine(Vertical):
 
     def show_answer(self, answer: Answer, final: bool) -> None:
         """Show how much was found and how long it took, and what was wrong with the query."""
-        count = len(answer.hits) + len(answer.documents)
-        what = "documents" if answer.documents and not answer.hits else "sessions"
-        took = f"{answer.took_ms:,.0f} ms" if answer.took_ms < 1_000 else f"{answer.took_ms / 1_000:.1f} s"
-        if not answer.query.strip():
-            text = f"{count:,} {what}"
-        else:
-            text = f"{count:,} found · {took}" if self._roomy else f"{count:,} · {took}"
-        self._count = Content(text)
+        self._answer = answer
+        self._count = Content(_count_of(answer, roomy=self._roomy))
         if final:
             self.stop_waiting()
         else:
@@ -349,3 +348,12 @@ class SearchLine(Vertical):
         if not moves_less(os.environ):
             self._frame = (self._frame + 1) % len(_SPINNER)
         self._show_count(Content(f"{_SPINNER[self._frame]} searching"))
+
+
+def _count_of(answer: Answer, *, roomy: bool) -> str:
+    """Return how much was found, and how long it took."""
+    count = len(answer.hits) + len(answer.documents)
+    if not answer.query.strip():
+        return count_text(count, "document" if answer.documents and not answer.hits else "session")
+    took = f"{answer.took_ms:,.0f} ms" if answer.took_ms < 1_000 else f"{answer.took_ms / 1_000:.1f} s"
+    return f"{count:,} found · {took}" if roomy else f"{count:,} · {took}"

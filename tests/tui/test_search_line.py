@@ -267,3 +267,15 @@ async def test_the_cross_stands_apart_from_the_longest_count(memory: Any, make_a
         hits = browse(app).answer.hits * 3_000
         browse(app)._search_line.show_answer(msgspec.structs.replace(browse(app).answer, hits=hits[:9_999]), True)
         await settled(pilot, lambda: "✕  9,999 · 12 ms " in screen_text(app))
+
+
+async def test_the_count_is_said_in_words_as_soon_as_there_is_room(memory: Any, make_app: MakeApp) -> None:
+    app = make_app(memory, query="login")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settled(pilot, answered(app, "login"))
+        count = len(browse(app).answer.hits) + len(browse(app).answer.documents)
+        await settled(pilot, lambda: f"{count} · " in screen_text(app))
+        await pilot.resize_terminal(120, 40)
+        await settled(pilot, lambda: f"{count} found · " in screen_text(app))
+        await pilot.resize_terminal(80, 24)
+        await settled(pilot, lambda: f"{count} · " in screen_text(app))
