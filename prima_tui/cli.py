@@ -125,6 +125,7 @@ def browse(
 def _open_cited(memory: Memory, text: str, mode: Mode) -> None:
     """Open the screen at a citation; a session of another workspace is found too. Raises UsageError."""
     from prima_tui.model.citation import cited
+    from prima_tui.model.text import count_text
     from prima_tui.tui.outcome import SessionPlace
 
     found = cited(text)
@@ -144,7 +145,7 @@ def _open_cited(memory: Memory, text: str, mode: Mode) -> None:
             session = memory.known_session(identifier)
     exchanges = len(memory.conversation(session).exchanges)
     if place is not None and place >= exchanges:
-        raise UsageError(f"{session.id} has {exchanges} exchange{'s' * (exchanges != 1)}; there is no #{place + 1}")
+        raise UsageError(f"{session.id} has {count_text(exchanges, 'exchange')}; there is no #{place + 1}")
     _screen(memory, "", mode, False, place=SessionPlace(session, place))
 
 
@@ -269,6 +270,8 @@ def files(
 
 def _line_on_disk(part: str, number: int, workspace: Path) -> tuple[str, str]:
     """Return the path of a file and its line with this number, from 1. Raises UsageError."""
+    from prima_tui.model.text import count_text
+
     path = next((path for path in (Path(part).expanduser(), workspace / part) if path.is_file()), None)
     if path is None:
         raise UsageError(f"there is no file {part}: --line needs one; --text finds a line in a file that is gone")
@@ -278,7 +281,7 @@ def _line_on_disk(part: str, number: int, workspace: Path) -> tuple[str, str]:
     except OSError as error:
         raise PrimaError(f"{path} can't be read: {error.strerror or error}") from error
     if line is None:
-        raise UsageError(f"{part} has fewer than {number} lines")
+        raise UsageError(f"{part} has fewer than {count_text(number, 'line')}")
     return str(path.absolute()), line
 
 

@@ -270,7 +270,9 @@ def _update(documents: Documents, budget: float | None) -> list[str]:
 
 
 def _progress(progress: DocumentsProgress) -> None:
+    from prima_tui.model.text import count_text
+
     show_progress(
         f"documents: {progress.files_done} of {progress.files_total} files,"
-        f" {progress.chunks_embedded} chunks, {progress.seconds:.0f} s"
+        f" {count_text(progress.chunks_embedded, 'chunk')}, {progress.seconds:.0f} s"
     )

@@ -40,6 +40,7 @@ def forget(
     of. What was forgotten once is forgotten again when it could not be reached then.
     """
     from prima_tui import output_forgotten as output
+    from prima_tui.model.text import count_text
 
     memory = open_memory(workspace, reach)
     if listed or undo:
@@ -59,7 +60,7 @@ def forget(
         raise UsageError("there is no session of this workspace to forget")
     if wanted and not yes:
         click.echo(output.forgetting_text(wanted), err=True)
-        question = f"Forget {len(wanted)} session{'s' * (len(wanted) != 1)}?"
+        question = f"Forget {count_text(len(wanted), 'session')}?"
         if not sys.stdin.isatty():
             raise PrimaError(f"{question} Say so with --yes.")
         click.confirm(question, abort=True, err=True)

@@ -33,6 +33,8 @@ def index(workspace: Path | None, reach: Reach | None, as_json: bool) -> None:
 
 
 def _print_done(progress: IndexProgress, as_json: bool, more: dict[str, Any]) -> None:
+    from prima_tui.model.text import count_text
+
     done = {
         "files": progress.files_done,
         "exchanges_embedded": progress.exchanges_embedded,
@@ -43,7 +45,8 @@ def _print_done(progress: IndexProgress, as_json: bool, more: dict[str, Any]) ->
     print_result(
         done if as_json else None,
         lambda: (
-            f"{progress.files_done} files indexed: {progress.exchanges_embedded} exchanges embedded,"
+            f"{count_text(progress.files_done, 'file')} indexed:"
+            f" {count_text(progress.exchanges_embedded, 'exchange')} embedded,"
             f" {progress.exchanges_reused} known already, {progress.seconds:.1f} s"
         ),
     )
@@ -55,11 +58,15 @@ def _print_done(progress: IndexProgress, as_json: bool, more: dict[str, Any]) ->
 @click.option("--yes", is_flag=True, help="Don't ask, even when exchanges would be lost.")
 def rebuild(workspace: Path | None, reach: Reach | None, as_json: bool, yes: bool) -> None:
     """Make the index anew (the old one answers meanwhile); goes on where an interrupted rebuild stopped."""
+    from prima_tui.model.text import count_text
+
     memory = open_memory(workspace, reach)
     memory.refresh()
     lost = memory.rebuild_loss()
     if lost and not yes:
-        question = f"{lost} exchanges of conversations whose files no longer exist would be lost. Rebuild?"
+        question = (
+            f"{count_text(lost, 'exchange')} of conversations whose files no longer exist would be lost. Rebuild?"
+        )
         if not sys.stdin.isatty():
             raise PrimaError(f"{question} Say so with --yes.")
         click.confirm(question, abort=True, err=True)

@@ -17,7 +17,9 @@ def moved_from(folder: Path, workspace: Path | None) -> None:
 
     FOLDER must be gone. What is said is kept in the workspace's own configuration.
     """
+    from prima_tui.model.text import count_text
+
     old = str(folder.expanduser().absolute())
     memory = open_memory(workspace, None).take_over(old)
     found = memory.sessions_recorded_in(old)
-    click.echo(f"{len(found)} session{'s' * (len(found) != 1)} of {old} belong to {memory.scope.workspace} now")
+    click.echo(f"{count_text(len(found), 'session')} of {old} belong to {memory.scope.workspace} now")

@@ -110,9 +110,11 @@ def open_memory(
 
 def report_progress(progress: IndexProgress) -> None:
     """Show on the terminal how far the work on the index is."""
+    from prima_tui.model.text import count_text
+
     show_progress(
         f"indexing: {progress.files_done} of {progress.files_total} files,"
-        f" {progress.exchanges_embedded} exchanges, {progress.seconds:.0f} s"
+        f" {count_text(progress.exchanges_embedded, 'exchange')}, {progress.seconds:.0f} s"
     )
 
 

@@ -22,7 +22,7 @@ def watch(workspace: Path | None, polling: bool) -> None:
     from prima_tui.documents.watch import Watcher
     from prima_tui.documents_memory import Documents
     from prima_tui.model.hits import Cancel
-    from prima_tui.model.text import one_line
+    from prima_tui.model.text import count_text, one_line
 
     folder = (workspace or Path.cwd()).absolute()
     root = Documents.find_root(folder)
@@ -42,7 +42,7 @@ def watch(workspace: Path | None, polling: bool) -> None:
         if progress.files_done or progress.files_removed:
             _say(
                 f"{progress.files_done} new or changed, {progress.files_removed} removed:"
-                f" {progress.chunks_embedded} chunks embedded, {progress.seconds:.1f} s"
+                f" {count_text(progress.chunks_embedded, 'chunk')} embedded, {progress.seconds:.1f} s"
             )
         for line in progress.warnings:
             if line not in told:

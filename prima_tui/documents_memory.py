@@ -28,6 +28,7 @@ from prima_tui.model.documents import (
     DocumentText,
 )
 from prima_tui.model.hits import Cancel, Mode
+from prima_tui.model.text import count_text
 
 if TYPE_CHECKING:
     from prima_tui.documents.answering import Written
@@ -212,7 +213,7 @@ class Documents:
 
     def _unread_new(self) -> list[str]:
         count = self._new_waiting
-        return [f"{count} new document{'s' * (count > 1)} could not be looked through yet"] if count else []
+        return [f"{count_text(count, 'new document')} could not be looked through yet"] if count else []
 
     def _with_staleness(self, hits: Sequence[DocumentHit]) -> list[DocumentHit]:
         """Mark the hits whose file is not any more what was stored of it."""

@@ -15,7 +15,7 @@ from prima_tui.extracts import duration, local_time
 from prima_tui.model.citation import citation
 from prima_tui.model.hits import Conversation
 from prima_tui.model.session import Exchange, Session, TextEdit, ToolUse, shown_path
-from prima_tui.model.text import shown
+from prima_tui.model.text import count_text, shown
 from prima_tui.model.titles import UNTITLED
 from prima_tui.output import tool_head
 
@@ -108,7 +108,7 @@ def _files(session: Session) -> str:
         f"<tr><td><code>{escape(shown(path))}</code></td><td>{escape(shown(reason))}</td></tr>"
         for path, reason in why.items()
     )
-    heading = f"<summary>{len(why)} file{'s' * (len(why) != 1)} changed</summary>"
+    heading = f"<summary>{count_text(len(why), 'file')} changed</summary>"
     return f"<details>{heading}<table><tr><th>File</th><th>Why</th></tr>{rows}</table></details>\n"
 
 

@@ -23,6 +23,7 @@ from prima_tui.model.activity import activity
 from prima_tui.model.documents import Asked
 from prima_tui.model.hits import Cancel, Conversation, IndexProgress, Mode
 from prima_tui.model.session import Exchange, FileChange
+from prima_tui.model.text import count_text
 
 if TYPE_CHECKING:
     from prima_tui.documents_memory import Documents
@@ -171,7 +172,7 @@ class Questions:
         session, exchanges = conversation.session, conversation.exchanges
         changes: tuple[FileChange, ...] = ()
         numbered: list[tuple[int, Exchange]] = []
-        start, total, note = 0, None, f"{len(exchanges)} exchanges in all; detail=full shows them"
+        start, total, note = 0, None, f"{count_text(len(exchanges), 'exchange')} in all; detail=full shows them"
         if detail == "files":
             total, note = len(session.files_changed), ""
             start = _from_end(offset, total)
@@ -226,8 +227,8 @@ class Questions:
             self._memory.refresh(cancel=cancel)
             lost = self._memory.rebuild_loss()
             note = (
-                f"nothing was done: {lost} exchanges of conversations whose files no longer exist would be lost;"
-                " call again with confirm=true once the user has agreed"
+                f"nothing was done: {count_text(lost, 'exchange')} of conversations"
+                " whose files no longer exist would be lost; call again with confirm=true once the user has agreed"
             )
             result = answers.RebuildAnswer(
                 state="not started", would_lose=lost, files_done=0, files_total=0, exchanges_embedded=0, note=note

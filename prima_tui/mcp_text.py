@@ -21,7 +21,7 @@ from prima_tui.mcp_answers import (
 )
 from prima_tui.model.hits import Conversation, Hit
 from prima_tui.model.session import Session
-from prima_tui.model.text import one_line, shown
+from prima_tui.model.text import count_text, one_line, shown
 from prima_tui.output import Json
 
 QUOTED = (
@@ -42,7 +42,7 @@ def _text(*blocks: str) -> str:
 def _head(session: Session) -> str:
     facts = [session.id, session.label, local_time(session.ended_at) or "no date", session.branch or ""]
     files = len({change.path for change in session.files_changed})
-    facts += [f"{session.exchange_count} exchanges", f"{files} files changed" if files else ""]
+    facts += [count_text(session.exchange_count, "exchange"), f"{count_text(files, 'file')} changed" if files else ""]
     facts += [duration(session), ", ".join(session.tags)]
     return f"{one_line(session.title)}\n   {one_line(' · '.join(fact for fact in facts if fact))}"
 
@@ -65,7 +65,7 @@ def _warnings(warnings: Sequence[str]) -> str:
 def search_text(answer: SearchAnswer, hits: Sequence[Hit]) -> str:
     """Return a search's answer for a model to read."""
     blocks = [QUOTED, _warnings(answer["warnings"])]
-    blocks.append(f"{len(hits)} sessions ({answer['mode']}):" if hits else "No conversation holds that.")
+    blocks.append(f"{count_text(len(hits), 'session')} ({answer['mode']}):" if hits else "No conversation holds that.")
     for number, (hit, row) in enumerate(zip(hits, answer["results"], strict=True), answer["offset"] + 1):
         lines = [f"{number}. {_head(hit.session)}"]
         if row["exchange"]:

@@ -12,7 +12,7 @@ from prima_tui.model.documents import (
     DocumentsProgress,
     DocumentsStatus,
 )
-from prima_tui.model.text import one_line, shown, snippet
+from prima_tui.model.text import count_text, one_line, shown, snippet
 from prima_tui.output import Json, document_json, instant
 
 _STALE_SHOWN = 20
@@ -109,8 +109,9 @@ def progress_json(progress: DocumentsProgress) -> Json:
 def progress_text(progress: DocumentsProgress) -> str:
     """Return what ``docs index`` did, on one line."""
     return (
-        f"{progress.files_done} files indexed, {progress.files_unchanged} unchanged, {progress.files_removed} removed:"
-        f" {progress.chunks_embedded} chunks embedded, {progress.chunks_reused} known already,"
+        f"{count_text(progress.files_done, 'file')} indexed,"
+        f" {progress.files_unchanged} unchanged, {progress.files_removed} removed:"
+        f" {count_text(progress.chunks_embedded, 'chunk')} embedded, {progress.chunks_reused} known already,"
         f" {progress.seconds:.1f} s"
     )
 
@@ -136,12 +137,12 @@ def documents_status_text(status: DocumentsStatus) -> str:
     lines = [
         f"Project    {one_line(status.project)}",
         f"Index      {one_line(status.index_path)}",
-        f"Documents  {status.files} files, {status.chunks} chunks",
+        f"Documents  {count_text(status.files, 'file')}, {count_text(status.chunks, 'chunk')}",
         f"Indexed    {local_time(status.last_indexed) or 'never'}",
         f"Model      {one_line(status.model)}",
         f"Answers    {one_line(status.answering_model) or 'no model configured'}",
     ]
-    lines += [f"Collection {one_line(name)}: {files} file{'s' * (files != 1)}" for name, files in status.collections]
+    lines += [f"Collection {one_line(name)}: {count_text(files, 'file')}" for name, files in status.collections]
     if status.stale_files:
         more = len(status.stale_files) - _STALE_SHOWN
         lines += ["", f"New, changed or gone since ({len(status.stale_files)})"]

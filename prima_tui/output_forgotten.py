@@ -6,13 +6,15 @@ from collections.abc import Sequence
 
 from prima_tui.forgotten import ForgottenSession
 from prima_tui.model.session import Session
-from prima_tui.model.text import one_line
+from prima_tui.model.text import count_text, one_line
 from prima_tui.output import Json, instant
 
 
 def forgetting_text(sessions: Sequence[Session]) -> str:
     """Return what is about to be forgotten, and what stays all the same."""
-    lines = [f"{one_line(f'{one.id}  {one.title}')}  ({one.exchange_count} exchanges)" for one in sessions]
+    lines = [
+        f"{one_line(f'{one.id}  {one.title}')}  ({count_text(one.exchange_count, 'exchange')})" for one in sessions
+    ]
     copies = sorted({one for session in sessions for one in (session.continued_by, session.copied_from) if one})
     copies = [one for one in copies if one not in {session.id for session in sessions}]
     if copies:

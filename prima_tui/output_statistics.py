@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from prima_tui.model.activity import Ranked
 from prima_tui.model.statistics import Statistics
-from prima_tui.model.text import one_line
+from prima_tui.model.text import count_text, one_line
 from prima_tui.output import Json
 
 DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
@@ -48,10 +48,12 @@ def statistics_text(found: Statistics) -> str:
     if not found.sessions:
         return "No sessions."
     figures = [
-        _count(found.sessions, "session"), _count(found.messages, "message"), _count(found.exchanges, "exchange"),
-        f"{_count(found.changes, 'change')} in {_count(len(found.files), 'file')}",
-    ]  # fmt: skip
-    span = f"{found.first} to {found.last}, active on {_count(found.days, 'day')}" if found.first else "no dates"
+        count_text(found.sessions, "session"),
+        count_text(found.messages, "message"),
+        count_text(found.exchanges, "exchange"),
+        f"{count_text(found.changes, 'change')} in {count_text(len(found.files), 'file')}",
+    ]
+    span = f"{found.first} to {found.last}, active on {count_text(found.days, 'day')}" if found.first else "no dates"
     parts = [" · ".join(figures) + "\n" + span]
     for heading, names in (
         ("Agents", found.agents),
@@ -72,7 +74,3 @@ def statistics_text(found: Statistics) -> str:
     ]
     parts.append("\n".join(["Sessions by day and hour", head, *rows]))
     return "\n\n".join(parts)
-
-
-def _count(count: int, one: str) -> str:
-    return f"{count:,} {one}" if count == 1 else f"{count:,} {one}s"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from prima_tui.extracts import StoredExtract, duration, local_time
 from prima_tui.model.hits import Answer, Hit, Status
 from prima_tui.model.session import Session, shown_path
-from prima_tui.model.text import one_line, snippet
+from prima_tui.model.text import count_text, one_line, snippet
 from prima_tui.output import FileRow
 
 _NO_SESSIONS = b"No sessions here. `prima-tui status` says where they are looked for; --all looks at every workspace.\n"
@@ -15,10 +15,10 @@ _NO_SESSIONS = b"No sessions here. `prima-tui status` says where they are looked
 
 def session_text(session: Session) -> str:
     """Return one session on two lines: when, label, title; then what it is made of."""
-    facts = [session.id, f"{session.message_count} message{'' if session.message_count == 1 else 's'}"]
+    facts = [session.id, count_text(session.message_count, "message")]
     changed = len({change.path for change in session.files_changed})
     if changed:
-        facts.append(f"{changed} file{'s' if changed > 1 else ''} changed")
+        facts.append(f"{count_text(changed, 'file')} changed")
     facts += [value for value in (duration(session), session.branch, ", ".join(session.tags)) if value]
     head = f"{local_time(session.ended_at) or 'no date':16}  {session.label}  {session.title}"
     return f"{one_line(head)}\n{'':18}{one_line(' · '.join(facts))}"
@@ -132,12 +132,17 @@ def status_text(status: Status) -> str:
     """Return what ``status`` prints for people."""
     lines = [f"Workspace  {one_line(status.workspace)}", "", "Sources"]
     for one in status.sources:
-        what = f"{one.sessions} sessions in {one.files} files" if one.installed else "not on this computer"
+        what = (
+            f"{count_text(one.sessions, 'session')} in {count_text(one.files, 'file')}"
+            if one.installed
+            else "not on this computer"
+        )
         lines.append(f"  {one.source:14}{what}")
     lines += [
         "",
         f"Index      {one_line(status.index_path)}",
-        f"           {status.exchanges} exchanges, {status.pending_files} files not indexed yet · {status.model}",
+        f"           {count_text(status.exchanges, 'exchange')},"
+        f" {count_text(status.pending_files, 'file')} not indexed yet · {status.model}",
         f"Catalog    {one_line(status.catalog_path)}",
         f"Log        {one_line(status.log)}",
     ]

@@ -146,7 +146,7 @@ def test_a_rebuild_that_loses_something_asks_first(prima: Program) -> None:
     (prima.world.project() / f"{session_id('money')}.jsonl").unlink()
     refused = prima("rebuild")
     assert refused.exception is not None
-    assert "1 exchanges" in str(refused.exception)
+    assert "1 exchange " in str(refused.exception)
     assert "--yes" in str(refused.exception)
     assert prima.json("status")["index"]["exchanges"] == 7
     assert prima.json("rebuild", "--yes")["lost"] == 1

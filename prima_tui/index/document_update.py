@@ -30,6 +30,7 @@ from prima_tui.index.embedder import EmbeddingModel, text_hash
 from prima_tui.index.embedding import embedded_in_steps
 from prima_tui.model.documents import Document, DocumentsProgress
 from prima_tui.model.hits import Cancel, Cancelled
+from prima_tui.model.text import count_text
 
 if TYPE_CHECKING:
     from prima_tui.index.embedder import Vector
@@ -96,7 +97,7 @@ def look(
             warnings.append(f"{file.path}: {known.warning}")
     for extra, count in sorted(missing.items()):
         needed = f"reading them needs an extra (pip install 'prima-tui[{extra}]')"
-        warnings.append(f"{count} {extra} file{'s' * (count > 1)} left out: {needed}")
+        warnings.append(f"{count_text(count, f'{extra} file')} left out: {needed}")
     present = {file.path for file in files}
     gone = [] if stop() else [path for path in stored if path not in present and not _unknown(path, found)]
     return Look(

@@ -90,6 +90,11 @@ def one_line(text: str) -> str:
     return " ".join(shown(text).split())
 
 
+def count_text(count: int, one: str) -> str:
+    """Return ``1 file``, ``3 files``."""
+    return f"{count:,} {one}" if count == 1 else f"{count:,} {one}s"
+
+
 def snippet(text: str, words: Sequence[str], width: int = 120) -> str:
     """Return one line of at most ``width`` characters around the best match, safe to show.
 

@@ -19,7 +19,7 @@ from prima_tui.documents.citations import MARK
 from prima_tui.model.documents import Asked, DocumentHit, DocumentText
 from prima_tui.model.hits import Answer, Cancel, Cancelled
 from prima_tui.model.query import parse
-from prima_tui.model.text import one_line
+from prima_tui.model.text import count_text, one_line
 from prima_tui.output_documents import citations_text
 from prima_tui.tui.document import Document, markdown_document
 from prima_tui.tui.document_pane import DocumentPane
@@ -31,7 +31,6 @@ from prima_tui.tui.plain_input import PlainInput, plain_input
 from prima_tui.tui.resuming import copy_text
 from prima_tui.tui.section_document import lines_text, section_document
 from prima_tui.tui.session_list import SessionList
-from prima_tui.tui.session_rows import count_text
 from prima_tui.tui.work_screen import WorkScreen
 
 _CHUNKS = 8

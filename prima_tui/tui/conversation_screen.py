@@ -16,7 +16,7 @@ from prima_tui.model.fences import code_blocks
 from prima_tui.model.hits import Hit
 from prima_tui.model.query import parse
 from prima_tui.model.session import Session, shown_path
-from prima_tui.model.text import one_line, shown
+from prima_tui.model.text import count_text, one_line, shown
 from prima_tui.tui.bindings import browse_binding as binding
 from prima_tui.tui.cancellable import in_thread
 from prima_tui.tui.conversation_pane import ConversationPane
@@ -31,7 +31,7 @@ from prima_tui.tui.opening import open_in_editor
 from prima_tui.tui.results_screen import Wanted
 from prima_tui.tui.resuming import copy_text
 from prima_tui.tui.session_arrangement import Arrangement
-from prima_tui.tui.session_rows import count_text, title_text
+from prima_tui.tui.session_rows import title_text
 from prima_tui.tui.tool_blocks import Unfolded
 from prima_tui.tui.working_screen import WorkingScreen
 

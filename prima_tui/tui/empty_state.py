@@ -11,8 +11,7 @@ from textual.widgets import Static
 from prima_tui.model.hits import Answer, Mode, Snapshot, SourceStatus, Status
 from prima_tui.model.query import parse
 from prima_tui.model.reach import Reach
-from prima_tui.model.text import one_line, shown
-from prima_tui.tui.session_rows import count_text
+from prima_tui.model.text import count_text, one_line, shown
 from prima_tui.tui.status_line import bar_text
 from prima_tui.tui.styled_lines import cut
 
@@ -59,7 +58,11 @@ def _looked_at(sources: Sequence[SourceStatus]) -> list[Content]:
     """A line for each source: what is there of it, and in which folders it was looked for."""
     lines = []
     for source in sources:
-        state = "not installed" if not source.installed else f"{source.files:,} files, {source.sessions:,} sessions"
+        state = (
+            "not installed"
+            if not source.installed
+            else f"{count_text(source.files, 'file')}, {count_text(source.sessions, 'session')}"
+        )
         where = shown(short_folder(source.roots[0])) if source.roots else ""
         more = " and others" if len(source.roots) > 1 else ""
         lines.append(

@@ -7,10 +7,10 @@ from datetime import datetime
 
 from rich.cells import cell_len, split_graphemes
 
-from prima_tui.model.text import one_line, spans
+from prima_tui.model.text import count_text, one_line, spans
 from prima_tui.search.changed_files import KnownFile, SessionChange
 from prima_tui.tui.inline_markdown import inline
-from prima_tui.tui.session_rows import age, count_text, label_text, snippet, title_text
+from prima_tui.tui.session_rows import age, label_text, snippet, title_text
 from prima_tui.tui.styled_lines import StyledLine, cut, fitted, joined
 
 _BAR = "▌ "

@@ -18,7 +18,7 @@ from textual.widgets import Input, Static
 from prima_tui.errors import PrimaError
 from prima_tui.model.hits import Cancel
 from prima_tui.model.session import shown_path
-from prima_tui.model.text import one_line
+from prima_tui.model.text import count_text, one_line
 from prima_tui.search.changed_files import (
     SessionChange,
     file_place,
@@ -37,7 +37,6 @@ from prima_tui.tui.key_line import KeyLine
 from prima_tui.tui.outcome import SessionPlace
 from prima_tui.tui.plain_input import plain_input
 from prima_tui.tui.resuming import Run, run_command
-from prima_tui.tui.session_rows import count_text
 from prima_tui.tui.work_screen import WorkScreen
 
 if TYPE_CHECKING:

@@ -13,10 +13,10 @@ from typing import Literal, NamedTuple
 from prima_tui.model.hits import Answer, Hit
 from prima_tui.model.on_demand import OnDemand
 from prima_tui.model.ordering import in_order, moment
-from prima_tui.model.text import one_line
+from prima_tui.model.text import count_text, one_line
 from prima_tui.tui.document_rows import among_sessions
 from prima_tui.tui.extract_rows import extract_hit
-from prima_tui.tui.session_rows import count_text, day_headings, session_time
+from prima_tui.tui.session_rows import day_headings, session_time
 
 Key = tuple[str, str]
 Sort = Literal["best", "newest", "longest", "most files"]

@@ -11,7 +11,7 @@ from rich.cells import cell_len
 
 from prima_tui.model.hits import Hit, Reason
 from prima_tui.model.session import Session, shown_path
-from prima_tui.model.text import one_line, spans
+from prima_tui.model.text import count_text, one_line, spans
 from prima_tui.model.text import snippet as text_snippet
 from prima_tui.model.titles import UNTITLED
 from prima_tui.tui.document_rows import LETTER, DocumentRow, document_facts
@@ -58,11 +58,6 @@ def age(at: datetime | None, now: datetime) -> str:
 def session_time(session: Session) -> datetime | None:
     """Return the time a session is listed under: its end, else its start."""
     return session.ended_at or session.started_at
-
-
-def count_text(count: int, one: str) -> str:
-    """Return ``1 file``, ``3 files``."""
-    return f"{count:,} {one}" if count == 1 else f"{count:,} {one}s"
 
 
 def title_text(title: str) -> str:

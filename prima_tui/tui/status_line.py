@@ -9,9 +9,9 @@ from textual.containers import Horizontal
 from textual.content import Content
 
 from prima_tui.model.hits import Answer, Snapshot
+from prima_tui.model.text import count_text
 from prima_tui.tui.clickable import Clickable
 from prima_tui.tui.messages import LogWanted, StopWanted
-from prima_tui.tui.session_rows import count_text
 
 _CELLS = 12
 _PROBLEM_SECONDS = 5.0
@@ -31,7 +31,7 @@ def state_parts(answer: Answer | None, snapshot: Snapshot, sort: str, *, rests: 
     if answer.query.strip() and snapshot.sessions:
         parts.append(f"of {count_text(len(snapshot.sessions), 'session')}")
     if answer.indexed_exchanges:
-        parts.append(f"{answer.indexed_exchanges:,} exchanges")
+        parts.append(count_text(answer.indexed_exchanges, "exchange"))
     if answer.pending_files:
         more = ", F5 goes on" if rests else ""
         parts.append(f"{count_text(answer.pending_files, 'file')} to index{more}")
@@ -91,8 +91,9 @@ class StatusLine(Horizontal):
         """Show facts at the right, and how many problems the startup log tells of."""
         text = Content(" · ".join(parts))
         if problems:
-            noun = "note" if problems == 1 else "notes"
-            text = text + Content.assemble(" · " if parts else "", (f"{problems} {noun} (F9)", "$text-warning"))
+            text = text + Content.assemble(
+                " · " if parts else "", (f"{count_text(problems, 'note')} (F9)", "$text-warning")
+            )
         if text != self._state:
             self._state = text
             self.query_one("#state", Clickable).update(text + Content(" "), layout=False)

@@ -19,14 +19,13 @@ from prima_tui.model.hits import Cancel
 from prima_tui.model.query import parse
 from prima_tui.model.query_edit import with_filter, without_filter
 from prima_tui.model.session import Session
-from prima_tui.model.text import one_line
+from prima_tui.model.text import count_text, one_line
 from prima_tui.model.timeline import SCALES, Scale, Timeline, date_value, days_of, timeline
 from prima_tui.tui.bindings import help_binding, key_binding
 from prima_tui.tui.cancellable import in_thread
 from prima_tui.tui.key_line import KeyLine
 from prima_tui.tui.outcome import Asked
 from prima_tui.tui.palette import source_colour
-from prima_tui.tui.session_rows import count_text
 from prima_tui.tui.timeline_lines import stretch_text
 from prima_tui.tui.timeline_plot import TimelinePlot
 from prima_tui.tui.work_screen import WorkScreen

@@ -7,11 +7,11 @@ from functools import partial
 
 from prima_tui.errors import PrimaError
 from prima_tui.model.reach import Reach
+from prima_tui.model.text import count_text
 from prima_tui.tui import messages
 from prima_tui.tui.index_telling import FIRST_TIME, index_hint
 from prima_tui.tui.notice_screen import NoticeScreen
 from prima_tui.tui.results_screen import ResultsScreen
-from prima_tui.tui.session_rows import count_text
 from prima_tui.tui.status_line import StatusLine
 
 _INDEX_AFTER = 0.4
