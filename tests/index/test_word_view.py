@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import weakref
 from pathlib import Path
 
 import numpy as np
@@ -122,3 +123,19 @@ def test_each_file_counts_in_the_first_index_that_holds_it(tmp_path: Path) -> No
     assert [view.find(["words"], "words", None).parts.tolist() for view in views] == [[20, 10], [30]]
     assert views_of([first], states[3:], np.array([40])) == ([], [False])
     assert views_of([first], states[:0], np.zeros(0, np.int64))[0] == []
+
+
+def test_the_database_of_the_text_goes_when_an_index_holds_all_of_it_and_a_search_under_way_keeps_it(
+    tmp_path: Path,
+) -> None:
+    files = {"a": [[(0, "red and blue")]], "b": [[(0, "only blue")]]}
+    table = table_of(files)
+    searching = table.cursor()
+    assert searching is not None
+    database = weakref.ref(table.connection)
+    table.use([index_of(tmp_path / "words", files)], {"a": b"state", "b": b"state"})
+    assert database() is None
+    assert searching.execute("SELECT count(*) FROM messages").fetchall() == [(2,)]
+    assert len(table.find(["blue"], "blue", searching)) == 2
+    table.add([("c", messages([[(0, "blue again")]]))])
+    assert len(table.find(["blue"], "blue")) == 3
