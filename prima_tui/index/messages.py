@@ -174,11 +174,6 @@ class MessageTable:
         self._plain.update(paths)
         self._plain_size = None
 
-    def _plain_holds_nothing(self) -> None:
-        self._plain.clear()
-        self._plain_size = None
-        self._connection = None
-
     def _remove(self, paths: Iterable[str]) -> None:
         known = {path: self._files.parts.pop(path) for path in paths if path in self._files.parts}
         self._remove_plain(known)
@@ -215,11 +210,12 @@ class MessageTable:
             self._swaps += 1
             self._views = tuple(views)
             self._files.indexed = self._files.parts.keys() - firsts.keys()
-            if self._plain and self._plain <= self._files.indexed:
+            moved = self._plain & self._files.indexed
+            if moved == self._plain:
                 # what is deleted from a table keeps its memory; a search that is under way keeps the database
-                self._plain_holds_nothing()
+                self._plain, self._plain_size, self._connection = set(), 0, None
             else:
-                self._remove_plain({path: self._files.parts[path] for path in self._plain & self._files.indexed})
+                self._remove_plain({path: self._files.parts[path] for path in moved})
             return before - self._files.indexed
 
     def look_beside(self, index: WordIndex, states: Mapping[str, bytes]) -> None:

@@ -135,7 +135,9 @@ def test_the_database_of_the_text_goes_when_an_index_holds_all_of_it_and_a_searc
     database = weakref.ref(table.connection)
     table.use([index_of(tmp_path / "words", files)], {"a": b"state", "b": b"state"})
     assert database() is None
+    assert table.plain_bytes() == 0 and table._connection is None, "asking for its size makes no database"
     assert searching.execute("SELECT count(*) FROM messages").fetchall() == [(2,)]
     assert len(table.find(["blue"], "blue", searching)) == 2
     table.add([("c", messages([[(0, "blue again")]]))])
     assert len(table.find(["blue"], "blue")) == 3
+    table.close()
